@@ -40,6 +40,8 @@ class Recount:
         self.total = Figures()
         self.ended, self.lane_free, self.resident_from, self.batch_end = {}, [0] * device.lanes, {}, {}
         self.loads = self.load_us = self.evictions = self.load_free = self.end = self.at = 0
+        self.preloads = self.preload_hits = self.load_waits = 0
+        self.unused = set()
         for request in requests:
             for figures in self.of(request):
                 figures.requests += 1
@@ -70,6 +72,9 @@ class Recount:
         require(self.resident_from.get(model, at + 1) <= at, model, "is not resident at", at)
         require(end - at == self.device.batch_us(model, len(batch)), "a batch of another length", line)
         require(self.is_rival or all(request.deadline >= at for request in batch), "a batch starts after a deadline", line)
+        self.preload_hits += model in self.unused
+        self.unused.discard(model)
+        self.load_waits += sum(request.at < self.resident_from[model] for request in batch)
         self.lane_free[line["lane"]] = end
         self.batch_end[model] = max(end, self.batch_end.get(model, 0))
         for figures in (self.total, self.models[model]):
@@ -99,15 +104,29 @@ class Recount:
         require(at >= self.load_free, "two loads at", at)
         require(model not in self.resident_from, model, "is loaded twice")
         require(end - at == self.device.load_us(model), "a load of another length", line)
+        if "preload" in line:
+            require(line["preload"] is True, "preload is true or absent", line)
+            self.preload(at)
+            self.unused.add(model)
         self.resident_from[model], self.load_free = end, end
         require(self.used() <= self.device.memory, "more than the memory at", at)
         self.loads, self.load_us = self.loads + 1, self.load_us + end - at
+
+    def preload(self, at):
+        """No request waits for a load meanwhile."""
+        self.preloads += 1
+        for request in self.requests:
+            if request.at > at:
+                break
+            require(request.number in self.ended or self.resident_from.get(request.model, at + 1) <= at,
+                    "a preload at", at, "while request", request.number, "waits for a load")
 
     def evict(self, line):
         model, at = line["model"], line["at_us"]
         require(self.resident_from.get(model, at + 1) <= at, model, "is not resident at", at)
         require(self.batch_end.get(model, 0) <= at, model, "leaves with a running batch at", at)
         del self.resident_from[model]
+        self.unused.discard(model)
         self.evictions += 1
 
     def drop(self, line):
@@ -126,16 +145,19 @@ class Recount:
             steps[line["kind"]](line)
         require(len(self.ended) == len(self.requests), len(self.requests) - len(self.ended), "requests never end")
 
-    def as_json(self):
+    def as_json(self, has_preloads=False):
         total = self.total.as_json() | {"end_us": self.end, "loads": self.loads, "load_us": self.load_us,
                                         "evictions": self.evictions}
+        if has_preloads:
+            total |= {"preloads": self.preloads, "preload_hits": self.preload_hits, "load_waits": self.load_waits}
         return {"total": total,
                 "models": [{"name": name} | figures.as_json() for name, figures in self.models.items()],
                 "tenants": [{"name": name} | figures.as_json(False) for name, figures in self.tenants.items()]}
 
 
-def recount(device, requests, log, is_rival):
-    """The figures of a run from its log. Raises Broken if it breaks a law."""
+def recount(device, requests, log, is_rival, has_preloads=False):
+    """The figures of a run from its log. Raises Broken if it breaks a law. `has_preloads`: of a run with --evict warm."""
     run = Recount(device, requests, is_rival)
     run.walk(log)
-    return run.as_json()
+    require(has_preloads or run.preloads == 0, "a preload without --evict warm")
+    return run.as_json(has_preloads)

@@ -58,9 +58,24 @@ class ServingCheck(unittest.TestCase):
             answer, log = self.run_case(case, "berth", "--evict", "lru")
             self.assertEqual(answer, {"policy": "berth", "evict": "lru"} | recount(*case, log, False))
 
+    def test_preloads_obey_the_laws(self):
+        preloads = 0
+        for seed in range(CASES, CASES + 40):
+            device, requests = random_case(seed)
+            for request in requests:  # gaps of seconds, so that something can be expected
+                request.at *= 300
+                request.deadline = request.at + request.target
+            answer, log = self.run_case((device, requests), "berth", "--evict", "warm")
+            self.assertEqual(answer, {"policy": "berth", "evict": "warm"} | recount(device, requests, log, False, True))
+            preloads += answer["total"]["preloads"]
+            rival, log = self.run_case((device, requests), "eager", "--evict", "warm")
+            self.assertEqual(rival, {"policy": "eager", "evict": "lru"} | recount(device, requests, log, True))
+        self.assertGreater(preloads, 100)
+
     def test_same_input_same_bytes(self):
         case = random_case(7, 2000)
-        self.assertEqual(self.run_case(case, "berth"), self.run_case(case, "berth"))
+        for more in ([], ["--evict", "warm"]):
+            self.assertEqual(self.run_case(case, "berth", *more), self.run_case(case, "berth", *more))
 
     def test_mistakes_are_found(self):
         case = random_case(3)

@@ -1,22 +1,26 @@
 #!/usr/bin/env python3
-"""The bars of `berth warm`, with its rivals in the same run: scripts/bench warm.
+"""The bars of `berth warm` and of `berth serve --evict warm`, with their rivals in the same run: scripts/bench warm.
 
-    tests/warm/warm_bench.py BERTH [BENCHMARK] [--only reproduced,apps,invocations,memory,generated,minute]
+    tests/warm/warm_bench.py BERTH [BENCHMARK] [--only reproduced,apps,invocations,memory,serve,generated,minute]
 
 reproduced   figures of the published rules on the sample of the Azure Functions trace, as recounted elsewhere
 apps         --weigh apps: ours with no more idle minutes than `hybrid`
 invocations  cost in minutes at several prices against the best rival without hindsight
 memory       cold starts in memories of 30 to 60 % of all apps against the better of LRU and greedy-dual
+serve        `berth serve simulate` of models asked like apps, memory for 30 %: requests that wait for a load, against --evict value
 generated    1,350 generated apps for a day, all policies: processor seconds, and ours against the rivals
 minute       100,000 apps: one minute decided (BENCHMARK: berth_warm_bench)
 
-The first four need the public data in BERTH_DATA and are skipped without it.
+The first five need the public data in BERTH_DATA and are skipped without it.
 """
 
 import argparse
+import csv
 import json
+import math
 import os
 import pathlib
+import random
 import resource
 import subprocess
 import sys
@@ -26,6 +30,11 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/detail"))
 from bar_table import BarTable  # noqa: E402
 
+# What a served model is like: seeds choose 100 apps, and when in its minute each request comes; a load takes seconds and bytes.
+SERVE_CASES = [(seed, *load) for seed in (1, 2, 3) for load in (("drawn", 0.02, 500_000_000), ("even", 0.02, 500_000_000), ("drawn", 2, 100_000_000))]
+SERVED_MODELS = 100
+SERVE_MEMORY_PERCENT = 30
+WAITS_MAX = 0.7
 REPRODUCED = {"fixed-10m": (1499, 46759, 100), "fixed-60m": (372, 70266, 13.33), "hybrid": (483, 44534, 13.26),
               "hybrid-1h": (532, 34538, 15.97)}
 COST_MAX = {10: (0.75, "0.67"), 30: (0.90, "0.85"), 100: (0.97, "0.95")}
@@ -96,6 +105,91 @@ def memory(arguments, table, words):
         table.show(f"{mib} MiB: cold starts / bound in hindsight", rows["berth"]["cold_starts"] / rows["bound"]["cold_starts"])
 
 
+def read_apps(sample):
+    """Invocations by app and minute, and bytes by app, of those that were invoked."""
+    apps, sizes = {}, {}
+    with open(sample / "invocations_subset_480min.csv", encoding="utf-8") as file:
+        rows = csv.reader(file)
+        app = next(rows).index("HashApp")
+        for row in rows:
+            counts = list(map(int, row[4:]))
+            apps[row[app]] = [a + b for a, b in zip(apps.get(row[app], [0] * len(counts)), counts)]
+    with open(sample / "memory_subset.csv", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            mib = max(1, math.ceil(float(row["AverageAllocatedMb_pct50"])))
+            sizes[row["HashApp"]] = max(sizes.get(row["HashApp"], 0), mib << 20)
+    return {app: counts for app, counts in apps.items() if sum(counts)}, sizes
+
+
+def served_requests(apps, place, rng):
+    """(microsecond, app), sorted."""
+    requests = []
+    for app, counts in apps.items():
+        for minute, count in enumerate(counts):
+            for i in range(count):
+                within = rng.randrange(60_000_000) if place == "drawn" else i * 60_000_000 // count
+                requests.append((minute * 60_000_000 + within, app))
+    return sorted(requests)
+
+
+def write_served(folder, requests, sizes, load):
+    memory = max(sum(sizes.values()) * SERVE_MEMORY_PERCENT // 100, max(sizes.values()))
+    models = "".join(f'  "{app}": {{latency_ms: [[1, 6.125], [64, 72.464]], bytes: {size}}}\n' for app, size in sizes.items())
+    (folder / "device.yaml").write_text(f"berth: 1\nname: sample\nlanes: 8\nmemory: {memory}\nbatch_max: 64\n"
+                                        f"load: {{seconds: {load[0]}, bytes_per_second: {load[1]}}}\nmodels:\n{models}", encoding="utf-8")
+    with open(folder / "requests.csv", "w", encoding="utf-8") as file:
+        file.write("time_us,model,tenant,target_us,priority\n")
+        file.writelines(f"{at},{app},all,3600000000,1\n" for at, app in requests)
+
+
+def count_waits(log, requests, sizes, memory):
+    """Requests that arrived while their model was not resident, and the loads that were preloads: from the log alone."""
+    resident_from, waits, preloads = {}, 0, 0
+    for app in sorted(sizes):  # each that still fits
+        if sum(sizes[each] for each in resident_from) + sizes[app] <= memory:
+            resident_from[app] = 0
+    with open(log, encoding="utf-8") as file:
+        for line in map(json.loads, file):
+            if line["kind"] == "load":
+                resident_from[line["model"]] = line["end_us"]
+                preloads += "preload" in line
+            elif line["kind"] == "evict":
+                del resident_from[line["model"]]
+            elif line["kind"] == "batch":
+                waits += sum(requests[number][0] < resident_from[line["model"]] for number in line["requests"])
+            else:
+                raise SystemExit(f"bench: serve: wanted every request answered, found {line}")
+    return waits, preloads
+
+
+def serve(arguments, table, words):
+    table.part(f"serve simulate: {SERVED_MODELS} models asked like apps, memory for {SERVE_MEMORY_PERCENT} %: requests that wait for a load")
+    apps, sizes = read_apps(pathlib.Path(words[1]).parent)
+    for seed, place, *load in SERVE_CASES:
+        rng = random.Random(seed)
+        chosen = rng.sample(sorted(apps), SERVED_MODELS)
+        requests = served_requests({app: apps[app] for app in chosen}, place, rng)
+        of_chosen = {app: sizes[app] for app in chosen}
+        waits, preloads, loads = {}, {}, {}
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            write_served(folder, requests, of_chosen, load)
+            memory = max(sum(of_chosen.values()) * SERVE_MEMORY_PERCENT // 100, max(of_chosen.values()))
+            for rule in ("value", "lru", "warm"):
+                run = subprocess.run([arguments.program, "serve", "simulate", "--device", folder / "device.yaml", "--requests",
+                                      folder / "requests.csv", "--policies", "berth", "--evict", rule, "--format", "json", "--log",
+                                      folder / "log"], capture_output=True, text=True, check=False)
+                if run.returncode != 0:
+                    raise SystemExit(f"bench: {run.stderr}")
+                waits[rule], preloads[rule] = count_waits(folder / "log", requests, of_chosen, memory)
+                loads[rule] = json.loads(run.stdout)["policies"][0]["total"]["loads"]
+        what = f"seed {seed}, {place} times, a load {load[0]} s + {load[1] // 1_000_000} MB/s"
+        table.show(f"{what}: {waits['warm']:,} / value's", waits["warm"] / waits["value"], "{:.3f}",
+                   f"value {waits['value']:,}", ("at most", WAITS_MAX))
+        table.show(f"{what}: the same / lru's", waits["warm"] / waits["lru"], "{:.3f}", f"lru {waits['lru']:,}")
+        table.show(f"{what}: loads / value's ({preloads['warm']:,} preloads)", loads["warm"] / loads["value"], "{:.2f}")
+
+
 def generated(arguments, table, _):
     table.part(f"{GENERATED_APPS:,} generated apps, a day")
     with tempfile.TemporaryDirectory() as folder:
@@ -121,8 +215,8 @@ def minute(arguments, table, _):
         table.show(f"{each['name'].split('/')[0]}: processor ms", each["cpu_time"], "{:.1f}", "", ("at most", MINUTE_MS_MAX))
 
 
-PARTS = {"reproduced": reproduced, "apps": apps, "invocations": invocations, "memory": memory, "generated": generated, "minute": minute}
-NEED_DATA = ("reproduced", "apps", "invocations", "memory")
+PARTS = {"reproduced": reproduced, "apps": apps, "invocations": invocations, "memory": memory, "serve": serve, "generated": generated, "minute": minute}
+NEED_DATA = ("reproduced", "apps", "invocations", "memory", "serve")
 
 
 def main():

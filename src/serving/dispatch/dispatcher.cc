@@ -6,6 +6,7 @@
 
 #include "base/core/ensure.h"
 #include "serving/dispatch/admission.h"
+#include "serving/dispatch/preloads.h"
 
 namespace berth::serving {
 namespace {
@@ -44,7 +45,8 @@ Dispatcher::Dispatcher(std::vector<ModelTerms> models, const std::vector<TenantT
       queue_bytes_max_(terms.queue_bytes_max) {
   ENSURE(!tenants.empty());
   if (!terms.policy.rival) {
-    policy_.emplace<Berth>(Berth{.batches = BerthPolicy(tenants), .loads = ModelLoads(terms.eviction)});
+    auto& berth = policy_.emplace<Berth>(Berth{.batches = BerthPolicy(tenants), .loads = ModelLoads(terms.eviction)});
+    if (terms.eviction == EvictionRule::kWarm) berth.warm.emplace();
   }
   for (ModelTerms& model : models) add_model(std::move(model));
 }
@@ -53,7 +55,9 @@ ModelIndex Dispatcher::add_model(ModelTerms terms) {
   if (auto* rival = std::get_if<RivalPolicy>(&policy_)) {
     rival->add_model();
   } else {
-    std::get<Berth>(policy_).batches.add_model();
+    auto& berth = std::get<Berth>(policy_);
+    berth.batches.add_model();
+    if (berth.warm) berth.warm->add_model();
   }
   return device_.add_model(std::move(terms));
 }
@@ -120,6 +124,7 @@ std::optional<RejectReason> Dispatcher::refusal(const Request& request, Instant 
   auto* berth = std::get_if<Berth>(&policy_);
   if (berth == nullptr) return full ? std::optional<RejectReason>(*full) : std::nullopt;
   berth->batches.learn_arrival(request, now);
+  if (berth->warm) berth->warm->learn_arrival(request.model, now);
   const ExpectedWait wait = expected_wait(device_, berth->batches.shares(), request, now);
   const bool is_late = wait.total() > request.deadline() - now;
   if (!full && !is_late) return std::nullopt;
@@ -164,7 +169,7 @@ void Dispatcher::decide_for(RivalPolicy& policy, Instant now) {
   if (!device_.load()) {
     if (const auto load = RivalPolicy::choose_load(device_, now)) {
       for (const ModelIndex victim : load->victims) evict(victim, now);
-      start_load(load->model, now);
+      start_load({.model = load->model}, now);
     }
   }
   for (const LaneIndex lane : Indices<LaneIndex>(device_.lanes().size())) {
@@ -177,6 +182,7 @@ void Dispatcher::decide_for(RivalPolicy& policy, Instant now) {
 }
 
 void Dispatcher::decide_for(Berth& policy, Instant now) {
+  if (policy.warm && policy.warm->advance(device_, now)) is_preload_due_ = true;
   drop_hopeless(policy, now);
   evict_gone(now);
   decide_loads(policy, now);
@@ -191,6 +197,7 @@ void Dispatcher::decide_for(Berth& policy, Instant now) {
     start_decided(policy, lane, *decision, now);
   }
   for (const ModelIndex index : device_.pending()) wake_at_ = std::min(wake_at_, first_expiry(device_.model(index)));
+  if (is_looking_ahead()) wake_at_ = std::min(wake_at_, policy.warm->wake_at(now));
 }
 
 void Dispatcher::drop_hopeless(Berth& policy, Instant now) {
@@ -206,12 +213,44 @@ void Dispatcher::decide_loads(Berth& policy, Instant now) {
     const ServedModel& model = device_.model(index);
     if (model.leaves_before && model.is_idle()) evict(index, now);
   }
-  const LoadDecision decision = policy.loads.choose(device_, policy.batches.demands(), now);
+  const LoadDecision decision = policy.loads.choose(values_of(policy, now));
   for (const ModelIndex victim : decision.victims) evict(victim, now);
   for (const ModelIndex leaving : decision.leaving) device_.let_leave(leaving, next_number_);
-  if (!decision.load) return;
+  if (!decision.load) return preload(policy, now);
   policy.loads.learn_load(*decision.load);
-  start_load(*decision.load, now);
+  if (policy.warm) policy.warm->learn_needed_load(now);
+  start_load({.model = *decision.load}, now);
+}
+
+void Dispatcher::preload(Berth& policy, Instant now) {
+  if (!policy.warm || !may_preload_ || !is_preload_due_ || device_.load()) return;
+  const auto decision = choose_preload(device_, *policy.warm, now);
+  if (!decision) {
+    is_preload_due_ = false;
+    return;
+  }
+  for (const ModelIndex victim : decision->victims) evict(victim, now);
+  policy.loads.learn_load(*decision->load);
+  start_load({.model = *decision->load, .is_preload = true}, now);
+}
+
+bool Dispatcher::has_preloads() const {
+  const auto* const berth = std::get_if<Berth>(&policy_);
+  return berth != nullptr && berth->warm.has_value();
+}
+
+bool Dispatcher::is_looking_ahead() const { return has_preloads() && may_preload_; }
+
+std::optional<double> Dispatcher::chance_of(ModelIndex model) const {
+  if (!has_preloads()) return std::nullopt;
+  return std::get<Berth>(policy_).warm->chance(model);
+}
+
+ModelValues Dispatcher::values_of(const Berth& policy, Instant now) const {
+  return {.device = device_,
+          .demand = policy.batches.demands(),
+          .warm = policy.warm ? &*policy.warm : nullptr,
+          .now = now};
 }
 
 void Dispatcher::start_decided(Berth& policy, LaneIndex lane, const BatchDecision& decision, Instant now) {
@@ -239,9 +278,9 @@ void Dispatcher::evict(ModelIndex model, Instant now) {
   orders_.emplace_back(Evict{model});
 }
 
-void Dispatcher::start_load(ModelIndex model, Instant now) {
-  device_.start_load(model, now);
-  orders_.emplace_back(StartLoad{model});
+void Dispatcher::start_load(StartLoad load, Instant now) {
+  device_.start_load(load.model, now);
+  orders_.emplace_back(load);
 }
 
 const RunningBatch& Dispatcher::start_batch(LaneIndex lane, ModelIndex model, std::vector<Request> requests,
@@ -258,7 +297,7 @@ std::vector<Order> Dispatcher::take_orders() { return std::exchange(orders_, {})
 std::optional<double> Dispatcher::value_of(ModelIndex model, Instant now) const {
   const auto* const berth = std::get_if<Berth>(&policy_);
   if (berth == nullptr) return std::nullopt;
-  return load_value(device_.model(model), berth->batches.demand(model), now);
+  return values_of(*berth, now).of(model);
 }
 
 }  // namespace berth::serving

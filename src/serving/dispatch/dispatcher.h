@@ -15,6 +15,7 @@
 #include "serving/dispatch/order.h"
 #include "serving/dispatch/rivals.h"
 #include "serving/dispatch/terms.h"
+#include "serving/dispatch/warm_demand.h"
 
 namespace berth::serving {
 
@@ -66,11 +67,17 @@ class Dispatcher {
   /// stays in memory for good, because the batch may still use it. Requires: the lane is not lost yet.
   std::optional<RunningBatch> lose_lane(LaneIndex lane) { return device_.lose_lane(lane); }
   /// The load that runs ended as expected.
-  void end_load() { device_.end_load(); }
+  void end_load() {
+    device_.end_load();
+    is_preload_due_ = true;
+  }
   /// The load that runs ended: the model takes `measured` bytes, which replace its terms' and its reservation. False
   /// if there is no room for so many: the load goes on until `fail_load`, to be called when the caller has given the
   /// memory back. Requires: it is this model that loads.
-  [[nodiscard]] bool end_load(ModelIndex model, std::int64_t measured) { return device_.end_load(model, measured); }
+  [[nodiscard]] bool end_load(ModelIndex model, std::int64_t measured) {
+    is_preload_due_ = true;
+    return device_.end_load(model, measured);
+  }
   /// The load that runs failed, and its memory was given back: the model is cold. Requests still wait for it, and it
   /// will be tried again at once unless the caller withdraws the model or holds its load off. Requires: as `end_load`.
   void fail_load(ModelIndex model) { device_.fail_load(model); }
@@ -80,6 +87,15 @@ class Dispatcher {
   void decide(Instant now);
   /// When `decide` may order something although nothing happens before; never() if nothing can come by itself.
   [[nodiscard]] Instant wake_at() const { return wake_at_; }
+
+  /// Whether models are preloaded (EvictionRule::kWarm), even if that was stopped.
+  [[nodiscard]] bool has_preloads() const;
+  /// The probability that the model is asked for soon; nothing without preloads.
+  [[nodiscard]] std::optional<double> chance_of(ModelIndex model) const;
+  /// Whether it wakes up without an event to load what is expected (EvictionRule::kWarm).
+  [[nodiscard]] bool is_looking_ahead() const;
+  /// From now on nothing is loaded but what was asked for.
+  void stop_preloads() { may_preload_ = false; }
 
   /// What Berth's policy compares models by when one must make room; nothing of a rival.
   [[nodiscard]] std::optional<double> value_of(ModelIndex model, Instant now) const;
@@ -91,12 +107,16 @@ class Dispatcher {
   struct Berth {
     BerthPolicy batches;
     ModelLoads loads;
+    std::optional<WarmDemand> warm = std::nullopt;  ///< of EvictionRule::kWarm
   };
 
   void decide_for(RivalPolicy& policy, Instant now);
   void decide_for(Berth& policy, Instant now);
   void drop_hopeless(Berth& policy, Instant now);
   void decide_loads(Berth& policy, Instant now);
+  [[nodiscard]] ModelValues values_of(const Berth& policy, Instant now) const;
+  /// What is worth it, if a step ended or a load did: else nothing has changed since nothing was.
+  void preload(Berth& policy, Instant now);
   void start_decided(Berth& policy, LaneIndex lane, const BatchDecision& decision, Instant now);
   /// Why a request is not accepted.
   [[nodiscard]] std::optional<RejectReason> refusal(const Request& request, Instant now);
@@ -107,7 +127,7 @@ class Dispatcher {
   [[nodiscard]] Instant next_load_at(Instant now) const;
   void drop(Berth& policy, ModelIndex model, std::span<const std::size_t> positions, Instant now);
   void evict(ModelIndex model, Instant now);
-  void start_load(ModelIndex model, Instant now);
+  void start_load(StartLoad load, Instant now);
   const RunningBatch& start_batch(LaneIndex lane, ModelIndex model, std::vector<Request> requests, Instant now);
 
   DeviceState device_;
@@ -117,6 +137,8 @@ class Dispatcher {
   std::int64_t queue_bytes_max_ = 0;
   std::int64_t next_number_ = 0;  ///< above that of every request so far
   Instant wake_at_ = Instant::never();
+  bool may_preload_ = true;
+  bool is_preload_due_ = false;
 };
 
 }  // namespace berth::serving

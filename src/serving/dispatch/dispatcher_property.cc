@@ -26,7 +26,9 @@ std::string line_of(const Order& order) {
                                    line += fmt::format(" {}", request.number);
                                  return line;
                                },
-                               [](const StartLoad& load) { return fmt::format("load {}", int(load.model)); },
+                               [](const StartLoad& load) {
+                                 return fmt::format("{} {}", load.is_preload ? "preload" : "load", int(load.model));
+                               },
                                [](const Evict& eviction) { return fmt::format("evict {}", int(eviction.model)); },
                                [](const Reject& reject) {
                                  return fmt::format("reject {}: {}", reject.request.number, describe(reject));
@@ -49,7 +51,7 @@ class RandomServer {
 
   void run(int steps) {
     for (int step = 0; step < steps && !laws_.broken(); ++step) {
-      const Instant next_call = now_ + Micros(draw(chance(30) ? 40'000 : 3'000));
+      const Instant next_call = now_ + draw_pause();
       while (next_event() <= next_call && !laws_.broken()) advance(next_event());
       now_ = next_call;
       for (auto calls = draw(3); calls >= 0; --calls) call();
@@ -60,6 +62,7 @@ class RandomServer {
   /// No more calls, no more faults: everything that waits must be answered or dropped.
   void drain() {
     are_faults_over_ = true;
+    dispatcher_.stop_preloads();
     for (const ModelIndex model : all_models()) {
       if (!dispatcher_.device().fits_ever(model)) withdraw(model);
     }
@@ -92,10 +95,15 @@ class RandomServer {
     return Indices<ModelIndex>(dispatcher_.device().models().size());
   }
 
+  Micros draw_pause() {
+    if (terms_.eviction == EvictionRule::kWarm && chance(10)) return Micros(draw(3 * kWarmStep.count()));
+    return Micros(draw(chance(30) ? 40'000 : 3'000));
+  }
+
   DispatchTerms draw_terms() {
     DispatchTerms terms{.policy = {}, .memory = kMemory, .lanes = static_cast<int>(1 + draw(3))};
     if (chance(40)) terms.policy = {.rival = static_cast<RivalKind>(draw(3)), .delay = Micros(draw(20'000))};
-    if (chance(50)) terms.eviction = EvictionRule::kLru;
+    terms.eviction = static_cast<EvictionRule>(draw(3));
     if (chance(30)) terms.queue_max = 1 + draw(10);
     if (chance(30)) terms.queue_bytes_max = 1 + draw(100);
     return terms;

@@ -44,8 +44,13 @@ double load_value(const ServedModel& model, const ModelDemand& demand, Instant n
   return model.terms.bytes > 0 ? load / static_cast<double>(model.terms.bytes) : std::numeric_limits<double>::max();
 }
 
-std::vector<ModelIndex> ModelLoads::victim_order(const DeviceState& device, std::span<const ModelDemand> demand,
-                                                 Instant now) const {
+double ModelValues::of(ModelIndex index) const {
+  const ServedModel& model = device.model(index);
+  if (warm == nullptr) return load_value(model, demand[static_cast<std::size_t>(index)], now);
+  return warm->value(index, model.terms, now);
+}
+
+std::vector<ModelIndex> ModelLoads::victim_order(const ModelValues& values) const {
   struct Candidate {
     ModelIndex index;
     bool stays = true;
@@ -53,11 +58,10 @@ std::vector<ModelIndex> ModelLoads::victim_order(const DeviceState& device, std:
     std::optional<Instant> last_end;
   };
   std::vector<Candidate> candidates;
-  for (const ModelIndex index : Indices<ModelIndex>(device.models().size())) {
-    const ServedModel& model = device.model(index);
+  for (const ModelIndex index : Indices<ModelIndex>(values.device.models().size())) {
+    const ServedModel& model = values.device.model(index);
     if (model.residency != Residency::kResident) continue;
-    const double value =
-        rule_ == EvictionRule::kValue ? load_value(model, demand[static_cast<std::size_t>(index)], now) : 0;
+    const double value = rule_ == EvictionRule::kLru ? 0 : values.of(index);
     candidates.push_back({.index = index, .stays = !model.leaves_before, .value = value, .last_end = model.last_end});
   }
   std::ranges::sort(candidates, {}, [](const Candidate& candidate) {
@@ -69,8 +73,9 @@ std::vector<ModelIndex> ModelLoads::victim_order(const DeviceState& device, std:
   return order;
 }
 
-std::optional<ModelIndex> ModelLoads::next_load(const DeviceState& device, std::span<const ModelDemand> demand,
-                                                Instant now) const {
+std::optional<ModelIndex> ModelLoads::next_load(const ModelValues& values) const {
+  const DeviceState& device = values.device;
+  const Instant now = values.now;
   std::optional<ModelIndex> urgent;
   for (const ModelIndex index : device.pending()) {
     const ServedModel& model = device.model(index);
@@ -83,25 +88,25 @@ std::optional<ModelIndex> ModelLoads::next_load(const DeviceState& device, std::
   for (const ModelIndex index : wanted_) {
     const ServedModel& model = device.model(index);
     if (!model.is_offered || !device.may_load(index, now)) continue;
-    const double value = load_value(model, demand[static_cast<std::size_t>(index)], now);
+    const double value = values.of(index);
     if (value > wanted_value) std::tie(wanted, wanted_value) = std::tuple(index, value);
   }
   return wanted;
 }
 
-LoadDecision ModelLoads::choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const {
+LoadDecision ModelLoads::choose(const ModelValues& values) const {
+  const DeviceState& device = values.device;
+  const Instant now = values.now;
   LoadDecision decision;
   if (device.load()) return decision;
-  const auto next = next_load(device, demand, now);
+  const auto next = next_load(values);
   if (!next) return decision;
   const ServedModel& model = device.model(*next);
   const bool is_asked_for = model.needs_load();
-  const double value = load_value(model, demand[static_cast<std::size_t>(*next)], now);
-  std::vector<ModelIndex> order = victim_order(device, demand, now);
+  std::vector<ModelIndex> order = victim_order(values);
   if (!is_asked_for) {  // nobody waits for it: only less valuable models make room
-    std::erase_if(order, [&](ModelIndex index) {
-      return load_value(device.model(index), demand[static_cast<std::size_t>(index)], now) >= value;
-    });
+    const double value = values.of(*next);
+    std::erase_if(order, [&](ModelIndex index) { return values.of(index) >= value; });
   }
   if (auto victims = victims_of(device, model.bytes_to_load(), order, now)) {
     decision.victims = std::move(*victims);

@@ -9,6 +9,7 @@
 #include "serving/dispatch/device_state.h"
 #include "serving/dispatch/model_demand.h"
 #include "serving/dispatch/terms.h"
+#include "serving/dispatch/warm_demand.h"
 
 namespace berth::serving {
 
@@ -22,6 +23,16 @@ struct LoadDecision {
 /// The load time that a byte of a model's memory saves per second, in seconds: the least valuable makes room first.
 [[nodiscard]] double load_value(const ServedModel& model, const ModelDemand& demand, Instant now);
 
+/// What models are compared by at one instant when one must make room.
+struct ModelValues {
+  const DeviceState& device;
+  std::span<const ModelDemand> demand;
+  const WarmDemand* warm = nullptr;  ///< of EvictionRule::kWarm
+  Instant now;
+
+  [[nodiscard]] double of(ModelIndex index) const;
+};
+
 class ModelLoads {
  public:
   explicit ModelLoads(EvictionRule rule) : rule_(rule) {}
@@ -30,16 +41,14 @@ class ModelLoads {
   void want(ModelIndex index) { wanted_.insert(index); }
   void learn_load(ModelIndex index) { wanted_.erase(index); }
 
-  [[nodiscard]] LoadDecision choose(const DeviceState& device, std::span<const ModelDemand> demand, Instant now) const;
+  [[nodiscard]] LoadDecision choose(const ModelValues& values) const;
 
  private:
   /// Of the models that may load: one that was asked for, else the one with the most urgent request, else the most
   /// valuable that is wanted.
-  [[nodiscard]] std::optional<ModelIndex> next_load(const DeviceState& device, std::span<const ModelDemand> demand,
-                                                    Instant now) const;
+  [[nodiscard]] std::optional<ModelIndex> next_load(const ModelValues& values) const;
   /// Resident models in the order in which they make room.
-  [[nodiscard]] std::vector<ModelIndex> victim_order(const DeviceState& device, std::span<const ModelDemand> demand,
-                                                     Instant now) const;
+  [[nodiscard]] std::vector<ModelIndex> victim_order(const ModelValues& values) const;
 
   EvictionRule rule_;
   std::set<ModelIndex> wanted_;

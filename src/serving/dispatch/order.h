@@ -22,6 +22,7 @@ struct StartBatch {
 /// A model begins to load; its bytes are reserved from now on.
 struct StartLoad {
   ModelIndex model;
+  bool is_preload = false;  ///< no request asked for it: one is expected
 };
 
 /// A model leaves the memory; its bytes are free from now on.

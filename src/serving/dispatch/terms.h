@@ -32,6 +32,7 @@ enum class RivalKind {
 enum class EvictionRule {
   kValue,  ///< the least demand x reload time / bytes goes first
   kLru,    ///< the least recently used goes first
+  kWarm,   ///< the least probability of a request soon x reload time / bytes goes first, and models are preloaded
 };
 
 /// Berth's own policy, or a rival.

@@ -169,6 +169,7 @@ void FigureBook::start_batch(LaneIndex lane, ModelIndex index, std::span<const R
   const auto count = static_cast<std::int64_t>(requests.size());
   at(index).waiting -= count;
   at(index).running += count;
+  if (std::exchange(at(index).is_preload_unused, false)) ++at(index).preloads.hits;
 }
 
 void FigureBook::end_batch(LaneIndex lane, const RunningBatch& batch, const std::vector<bool>& is_answered,
@@ -198,7 +199,15 @@ void FigureBook::end_load(ModelIndex index, Micros load_time) {
   at(index).load_time += load_time;
 }
 
-void FigureBook::evict(ModelIndex index) { ++at(index).evictions; }
+void FigureBook::evict(ModelIndex index) {
+  ++at(index).evictions;
+  at(index).is_preload_unused = false;
+}
+
+void FigureBook::begin_load(ModelIndex index, bool is_preload) {
+  at(index).is_preload_unused = is_preload;
+  if (is_preload) ++at(index).preloads.begun;
+}
 
 void FigureBook::end_at_backend(std::string_view model, TenantIndex tenant, const BackendEnd& how, Instant now) {
   add_backend_model(model, now);
@@ -293,6 +302,7 @@ ModelCounters FigureBook::counters_of(const CountedModel& model) const {
   counters.loads = model.loads;
   counters.load_time = model.load_time;
   counters.evictions = model.evictions;
+  counters.preloads = model.preloads;
   counters.first_response = model.first_response;
   counters.answer_time = model.answer_time;
   return counters;

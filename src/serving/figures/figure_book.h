@@ -75,6 +75,8 @@ class FigureBook {
                  std::optional<Micros> time, Instant now);
   void end_load(ModelIndex index, Micros load_time);
   void evict(ModelIndex index);
+  /// `is_preload`: no request asked for it.
+  void begin_load(ModelIndex index, bool is_preload);
 
   void add_backend_model(std::string_view model, Instant now);
   /// A request to a backend has ended; it also counts as one that arrived now.
@@ -113,6 +115,8 @@ class FigureBook {
     std::int64_t loads = 0;
     Micros load_time = {};
     std::int64_t evictions = 0;
+    PreloadCounts preloads = {};
+    bool is_preload_unused = false;  ///< it was preloaded, and has not run since
     Micros answer_time = {};
     std::array<std::int64_t, kFirstResponseBounds.size() + 1> first_response = {};
     std::map<TenantIndex, TenantCount> tenants = {};

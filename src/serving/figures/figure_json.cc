@@ -43,7 +43,12 @@ void write_model_memory(Writer& json, const ModelMemory& model) {
   json.member("reserved_bytes", model.reserved_bytes).member("measured_bytes", model.measured_bytes);
   json.member("accepted", model.accepted).member("lease_until", lease_until).member("value", model.value);
   json.member("load_us", model.load ? std::optional(model.load->count()) : std::nullopt);
-  json.member("variant", model.variant).close_object();
+  json.member("variant", model.variant);
+  if (model.preloads) {
+    json.member("preloads", model.preloads->counts.begun).member("preload_hits", model.preloads->counts.hits);
+    json.member("chance", model.preloads->chance);
+  }
+  json.close_object();
 }
 
 }  // namespace

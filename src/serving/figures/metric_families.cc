@@ -161,6 +161,11 @@ void put_models(FamilyList& out, const CounterFigures& figures) {
          [](M m) { return std::optional(m.load_time.to_seconds()); });
   family("berth_model_evictions_total", MetricKind::kCounter, "How often the model left the memory",
          [](M m) { return Whole(m.evictions); });
+  if (!figures.has_preloads) return;
+  family("berth_model_preloads_total", MetricKind::kCounter, "Loads that no request asked for",
+         [](M m) { return Whole(m.preloads.begun); });
+  family("berth_model_preload_hits_total", MetricKind::kCounter, "Preloads after which the model ran before it left",
+         [](M m) { return Whole(m.preloads.hits); });
 }
 
 struct NamedOutcome {

@@ -229,6 +229,7 @@ void ServerCore::carry_out(StartBatch& order) {
 void ServerCore::carry_out(const StartLoad& order) {
   ++loads_;
   ServedVersion& version = at(order.model);
+  figures_.begin_load(order.model, order.is_preload);
   version.load_began = now_;
   version.load_ended = std::nullopt;
   work_.emplace_back(

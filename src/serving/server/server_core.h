@@ -70,7 +70,10 @@ class ServerCore {
   [[nodiscard]] Instant wake_at() const { return dispatcher_.wake_at(); }
 
   /// Accepts no requests from now on.
-  void begin_end() { is_ending_ = true; }
+  void begin_end() {
+    is_ending_ = true;
+    dispatcher_.stop_preloads();
+  }
   /// Refuses all that still wait.
   void refuse_waiting(Instant now);
   /// Whether no request is accepted and unanswered.
@@ -90,6 +93,8 @@ class ServerCore {
   [[nodiscard]] FigureBook& figures() { return figures_; }
   [[nodiscard]] const FigureBook& figures() const { return figures_; }
   [[nodiscard]] const Dispatcher& dispatcher() const { return dispatcher_; }
+  /// Whether models are loaded before they are asked for.
+  [[nodiscard]] bool has_preloads() const { return dispatcher_.has_preloads(); }
   /// All there ever were, by index.
   [[nodiscard]] std::span<const ServedVersion> versions() const { return versions_; }
   /// Those that serve, by name, then ascending.

@@ -34,13 +34,13 @@ class NoModel final : public LoadedModel {
 /// A server under random clients, a random engine and a random repository.
 class RandomServer {
  public:
-  explicit RandomServer(std::uint64_t seed) : rng_(seed), core_(terms()) {}
+  explicit RandomServer(std::uint64_t seed) : rng_(seed), is_warm_(rng_.below(2) == 0), core_(terms(is_warm_)) {}
 
   void run(int steps) {
     core_.figures().learn_wall_time(now_, Micros::seconds(1'800'000'000));
     change_repository();
     for (int i = 0; i < steps; ++i) {
-      now_ = now_ + Micros(static_cast<std::int64_t>(rng_.below(3'000)));
+      now_ = now_ + Micros(static_cast<std::int64_t>(rng_.below(is_warm_ && rng_.below(10) == 0 ? 9'000'000 : 3'000)));
       step();
       work();
     }
@@ -48,9 +48,10 @@ class RandomServer {
   }
 
  private:
-  static ServerTerms terms() {
+  static ServerTerms terms(bool is_warm) {
     ServerTerms terms;
     terms.dispatch = {.policy = {}, .memory = kMemory, .lanes = 2, .queue_max = 60};
+    if (is_warm) terms.dispatch.eviction = EvictionRule::kWarm;
     terms.tenants = {{.name = "a"}, {.name = "b", .weight = 3}};
     return terms;
   }
@@ -240,6 +241,7 @@ class RandomServer {
   }
 
   Rng rng_;
+  bool is_warm_;
   ServerCore core_;
   Instant now_;
   int alive_ = 0;

@@ -43,6 +43,10 @@ ModelMemory model_memory(const ServerCore& core, ModelIndex index, Instant now) 
   if (model.is_leased(now)) memory.lease_until_us = core.figures().wall_us(model.lease_until);
   if (memory.state != MemoryState::kUnavailable) memory.value = core.dispatcher().value_of(index, now);
   memory.load = version.load_time;
+  if (core.has_preloads()) {
+    memory.preloads = PreloadFigures{.counts = core.figures().counters(index).preloads,
+                                     .chance = core.dispatcher().chance_of(index).value_or(0)};
+  }
   return memory;
 }
 
@@ -100,6 +104,7 @@ CounterFigures counters_of(const ServerCore& core, Instant now) {
   figures.waiting = device.requests_waiting();
   figures.waiting_bytes = device.bytes_waiting();
   figures.memory = memory_of(core, now);
+  figures.has_preloads = core.has_preloads();
   for (const ModelIndex index : core.serving_versions()) {
     ModelCounters counters = core.figures().counters(index);
     const ServedVersion& version = core.versions()[static_cast<std::size_t>(index)];

@@ -81,6 +81,18 @@ enum class MemoryState {
 };
 [[nodiscard]] std::string_view name_of(MemoryState state);
 
+/// Loads that no request asked for.
+struct PreloadCounts {
+  std::int64_t begun = 0;
+  std::int64_t hits = 0;  ///< after which the model ran before it left
+};
+
+/// What a server that preloads knows of a model.
+struct PreloadFigures {
+  PreloadCounts counts = {};
+  double chance = 0;  ///< that it is asked for soon
+};
+
 /// Of one version of a model.
 struct ModelMemory {
   std::string name;
@@ -93,6 +105,7 @@ struct ModelMemory {
   std::optional<std::int64_t> lease_until_us = std::nullopt;  ///< since 1970
   std::optional<double> value = std::nullopt;  ///< the load time that a byte of it saves per second, in seconds
   std::optional<Micros> load = std::nullopt;   ///< how long its last load took
+  std::optional<PreloadFigures> preloads = std::nullopt;  ///< nothing where models are not preloaded
 };
 
 struct MemoryFigures {
@@ -153,6 +166,7 @@ struct ModelCounters {
   std::int64_t loads = 0;  ///< ended well
   Micros load_time = {};   ///< of all of them
   std::int64_t evictions = 0;
+  PreloadCounts preloads = {};
   std::array<std::int64_t, kFirstResponseBounds.size() + 1> first_response = {};
   Micros answer_time = {};          ///< of all answers
   ModelStatistics statistics = {};  ///< of a version
@@ -168,6 +182,7 @@ struct CounterFigures {
   std::int64_t waiting = 0;        ///< requests
   std::int64_t waiting_bytes = 0;  ///< of their inputs
   MemoryFigures memory = {};
+  bool has_preloads = false;  ///< models may be preloaded
   std::vector<ModelCounters> models = {};
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "base/core/overloaded.h"
 
@@ -26,7 +27,7 @@ ServingFigures finished(ServingFigures figures, std::vector<Micros> latencies) {
 }  // namespace
 
 FigureCounter::FigureCounter(const RecordedRequests& recorded)
-    : models_(recorded.models.size()), tenants_(recorded.tenants.size()) {
+    : models_(recorded.models.size()), stays_(recorded.models.size()), tenants_(recorded.tenants.size()) {
   for (const Request& request : recorded.requests) {
     ++total_.figures.requests;
     ++models_[static_cast<std::size_t>(request.model)].figures.requests;
@@ -36,18 +37,26 @@ FigureCounter::FigureCounter(const RecordedRequests& recorded)
 
 void FigureCounter::add(const RunEvent& event) {
   std::visit(Overloaded{[&](const StartBatch& batch) { add_batch(batch, event.end); },
-                        [&](const StartLoad&) {
-                          ++run_.loads;
-                          run_.load_time += event.end - event.at;
-                        },
+                        [&](const StartLoad& load) { add_load(load, event.at, event.end); },
                         [&](const Evict&) { ++run_.evictions; },
                         [&](const Reject& reject) { add_drop(reject.request, event.at); },
                         [&](const Drop& drop) { add_drop(drop.request, event.at); }},
              event.order);
 }
 
+void FigureCounter::add_load(const StartLoad& load, Instant at, Instant end) {
+  ++run_.loads;
+  run_.load_time += end - at;
+  if (load.is_preload) ++run_.preloads;
+  stays_[static_cast<std::size_t>(load.model)] = {.from = end, .is_preload_without_hit = load.is_preload};
+}
+
 void FigureCounter::add_batch(const StartBatch& batch, Instant end) {
   Count& model = models_[static_cast<std::size_t>(batch.model)];
+  Stay& stay = stays_[static_cast<std::size_t>(batch.model)];
+  if (std::exchange(stay.is_preload_without_hit, false)) ++run_.preload_hits;
+  run_.load_waits +=
+      std::ranges::count_if(batch.requests, [&](const Request& request) { return request.arrival < stay.from; });
   for (Count* count : {&total_, &model}) {
     ++count->figures.batches;
     count->figures.busy += batch.expected;

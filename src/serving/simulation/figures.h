@@ -29,6 +29,9 @@ struct RunFigures {
   std::int64_t loads = 0;
   Micros load_time;
   std::int64_t evictions = 0;
+  std::int64_t preloads = 0;                       ///< of the loads
+  std::int64_t preload_hits = 0;                   ///< preloaded models that ran a batch before they left
+  std::int64_t load_waits = 0;                     ///< answered requests that arrived while their model was not resident
   std::vector<ServingFigures> models;   ///< by index
   std::vector<ServingFigures> tenants;  ///< by index; their batches are not counted
 
@@ -49,8 +52,13 @@ class FigureCounter {
     ServingFigures figures;
     std::vector<Micros> latencies;
   };
+  struct Stay {
+    Instant from;                       ///< when its load ended
+    bool is_preload_without_hit = false;  ///< it was preloaded and has not run since
+  };
 
   void add_batch(const StartBatch& batch, Instant end);
+  void add_load(const StartLoad& load, Instant at, Instant end);
   /// Lane time of a batch by rows; what is left over goes to the tenant of the oldest request.
   void divide_among_tenants(const StartBatch& batch);
   void add_answer(Count& count, const Request& request, Instant end);
@@ -59,6 +67,7 @@ class FigureCounter {
   RunFigures run_;
   Count total_;
   std::vector<Count> models_;
+  std::vector<Stay> stays_;  ///< by model: the latest one in memory
   std::vector<Count> tenants_;
 };
 

@@ -37,9 +37,20 @@ std::string name_of(const DispatchPolicy& policy) {
 Result<EvictionRule> parse_eviction(std::string_view text) {
   if (text == "value") return EvictionRule::kValue;
   if (text == "lru") return EvictionRule::kLru;
-  return invalid("wanted value or lru, found " + in_quotes(text));
+  if (text == "warm") return EvictionRule::kWarm;
+  return invalid("wanted value, lru or warm, found " + in_quotes(text));
 }
 
-std::string_view name_of(EvictionRule rule) { return rule == EvictionRule::kValue ? "value" : "lru"; }
+std::string_view name_of(EvictionRule rule) {
+  switch (rule) {
+    case EvictionRule::kValue:
+      return "value";
+    case EvictionRule::kLru:
+      return "lru";
+    case EvictionRule::kWarm:
+      break;
+  }
+  return "warm";
+}
 
 }  // namespace berth::serving

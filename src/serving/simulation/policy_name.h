@@ -13,7 +13,7 @@ namespace berth::serving {
 [[nodiscard]] Result<DispatchPolicy> parse_policy(std::string_view text);
 [[nodiscard]] std::string name_of(const DispatchPolicy& policy);
 
-/// "value" or "lru".
+/// "value", "lru" or "warm".
 [[nodiscard]] Result<EvictionRule> parse_eviction(std::string_view text);
 [[nodiscard]] std::string_view name_of(EvictionRule rule);
 

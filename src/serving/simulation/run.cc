@@ -34,12 +34,19 @@ void end_what_is_due(Dispatcher& dispatcher, Instant now) {
   if (dispatcher.device().load() && dispatcher.device().load()->end <= now) dispatcher.end_load();
 }
 
+/// Nothing waits, runs or arrives: only a dispatcher that looks ahead would go on.
+bool have_all_ended(const Dispatcher& dispatcher, std::span<const Request> arriving) {
+  const DeviceState& device = dispatcher.device();
+  return arriving.empty() && device.requests_waiting() == 0 &&
+         std::ranges::none_of(device.lanes(), [](const auto& batch) { return batch.has_value(); });
+}
+
 }  // namespace
 
 void run_dispatcher(Dispatcher& dispatcher, std::span<const Request> requests, const RunListener& listener) {
   while (true) {
     const Instant now = next_instant(dispatcher, requests);
-    if (now == Instant::never()) return;
+    if (now == Instant::never() || (dispatcher.is_looking_ahead() && have_all_ended(dispatcher, requests))) return;
     end_what_is_due(dispatcher, now);
     while (!requests.empty() && requests.front().arrival <= now) {
       dispatcher.arrive(requests.front(), now);

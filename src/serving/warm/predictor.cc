@@ -1,6 +1,7 @@
 #include "serving/warm/predictor.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/core/ensure.h"
 
@@ -55,6 +56,30 @@ std::optional<double> Predictor::probability(std::size_t key, std::int64_t ahead
   const GapWeights own = history.gaps.at(gap.minutes);
   const double share = (own.ends_now + kPriorGaps * pool_.probability(gap)) / (own.not_before + kPriorGaps);
   return std::min(share, kProbabilityMax);
+}
+
+/// As `probability`, with the weight of the gaps that end in any of the minutes.
+double Predictor::within(const GapMemory& gaps, const OpenGap& first, std::int64_t minutes) const {
+  const double not_before = gaps.at(first.minutes).not_before;
+  const double ends = not_before - gaps.at(first.minutes + minutes).not_before;
+  OpenGap middle = first;
+  middle.minutes += minutes / 2;
+  const double others = 1 - std::pow(1 - pool_.probability(middle), static_cast<double>(minutes));
+  return std::clamp((ends + kPriorGaps * others) / (not_before + kPriorGaps), 0.0, kProbabilityMax);
+}
+
+std::optional<double> Predictor::probability_within(std::size_t key, std::int64_t minutes) const {
+  ENSURE(minutes > 0);
+  const KeyHistory& history = keys_[key];
+  if (!history.minute_last) return std::nullopt;
+  return within(history.gaps, open_gap(history, *minute_ + 1), minutes);
+}
+
+double Predictor::probability_after(std::size_t key, std::int64_t minute, std::int64_t minutes) const {
+  ENSURE(minutes > 0 && (!minute_ || minute > *minute_));
+  KeyHistory history = keys_[key];
+  take_invocation(history, minute, 1);
+  return within(history.gaps, open_gap(history, minute + 1), minutes);
 }
 
 }  // namespace berth::warm

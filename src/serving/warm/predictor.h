@@ -45,6 +45,12 @@ class Predictor {
   /// The probability that a key is invoked `ahead` minutes after the last finished one (1: in the next), if it is not
   /// invoked before; nothing if it never was. Never 1. Requires: ahead > 0.
   [[nodiscard]] std::optional<double> probability(std::size_t key, std::int64_t ahead = 1) const;
+  /// The probability that a key is invoked in at least one of the next `within` minutes after the last finished one;
+  /// nothing if it never was. Of the pool it takes the rate in the middle of them. Requires: within > 0.
+  [[nodiscard]] std::optional<double> probability_within(std::size_t key, std::int64_t within) const;
+  /// The same from the minute `minute` on, in which the key is invoked: in one of the `within` minutes after it.
+  /// Requires: `minute` is later than the last finished one.
+  [[nodiscard]] double probability_after(std::size_t key, std::int64_t minute, std::int64_t within) const;
   [[nodiscard]] const KeyHistory& history(std::size_t key) const { return keys_[key]; }
   [[nodiscard]] std::size_t key_count() const { return keys_.size(); }
   /// The last finished minute; nothing before the first.
@@ -56,6 +62,7 @@ class Predictor {
   }
 
  private:
+  [[nodiscard]] double within(const GapMemory& gaps, const OpenGap& first, std::int64_t minutes) const;
   void observe_pool(std::int64_t minute, std::span<const Invoked> invoked);
 
   std::vector<KeyHistory> keys_;

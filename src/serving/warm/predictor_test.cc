@@ -97,6 +97,20 @@ TEST(Predictor, MinutesWithoutACallAreQuietOnes) {
   }
 }
 
+TEST(Predictor, SeveralMinutesTogether) {
+  Predictor predictor(1);
+  const std::vector<Invoked> invoked = {{.key = 0}};
+  EXPECT_EQ(predictor.probability_within(0, 3), std::nullopt);
+  for (const std::int64_t minute : {0, 20, 40, 60, 80}) predictor.finish_minute(minute, invoked);
+  EXPECT_DOUBLE_EQ(predictor.probability_within(0, 1).value(), predictor.probability(0).value());
+  EXPECT_LT(predictor.probability_within(0, 19).value(), 0.3);
+  EXPECT_GT(predictor.probability_within(0, 20).value(), 0.8);
+  predictor.finish_minute(95, {});
+  EXPECT_GT(predictor.probability_within(0, 5).value(), 0.8);
+  EXPECT_LT(predictor.probability_after(0, 100, 15), 0.3);
+  EXPECT_GT(predictor.probability_after(0, 100, 20), 0.8);
+}
+
 TEST(Worth, ComparesAnIdleMinuteWithAColdStart) {
   EXPECT_TRUE(is_worth_loading(0.1, 9.1));
   EXPECT_FALSE(is_worth_loading(0.1, 8.9));

@@ -108,10 +108,20 @@ void DispatchLaws::obey(const StartLoad& load, Instant /*now*/) {
   Model& model = at(load.model);
   check(!loading_, "one load runs at a time");
   check(model.residency == Residency::kCold, fmt::format("model {} loads but is not cold", int(load.model)));
+  if (load.is_preload) check_preload(load.model);
   model.residency = Residency::kLoading;
   model.reserved = std::max(model.terms.bytes, model.terms.bytes_loading);
   loading_ = load.model;
   check_memory();
+}
+
+void DispatchLaws::check_preload(ModelIndex index) {
+  check(is_berth_ && at(index).is_offered, fmt::format("model {} is preloaded but takes no requests", int(index)));
+  for (const auto& [number, request] : waiting_) {
+    const Model& model = at(request.model);
+    check(model.residency == Residency::kResident && (!model.leaves_before || number < *model.leaves_before),
+          fmt::format("model {} is preloaded while request {} waits for a load", int(index), number));
+  }
 }
 
 void DispatchLaws::obey(const Evict& eviction, Instant now) {

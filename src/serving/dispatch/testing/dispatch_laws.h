@@ -68,6 +68,7 @@ class DispatchLaws {
   void end_waiting(const Request& request, const std::string& how);
   void check(bool holds, const std::string& law);
   void check_memory();
+  void check_preload(ModelIndex index);
   [[nodiscard]] Model& at(ModelIndex model) { return models_[static_cast<std::size_t>(model)]; }
 
   std::int64_t memory_;

@@ -118,7 +118,7 @@ class ServeSimulate(unittest.TestCase):
         for options, message in [(["--policies", "lazy"], "wanted berth, eager, delay:MICROSECONDS"),
                                  (["--policies", "delay:"], "delay:MICROSECONDS"), (["--policies", "delay:-1"], "delay"),
                                  (["--policies", "eager,eager"], "twice"), (["--policies", "delay:5,delay:05"], "twice"),
-                                 (["--evict", "fifo"], "--evict: wanted value or lru"), (["--format", "xml"], "--format"),
+                                 (["--evict", "fifo"], "--evict: wanted value, lru or warm"), (["--format", "xml"], "--format"),
                                  (["--policies", "eager,aimd", "--log", self.folder / "log"], "--log: wanted one policy, found 2"),
                                  (["--config", self.folder / "none.yaml"], "none.yaml")]:
             with self.subTest(options=options):

@@ -48,8 +48,13 @@ void write_policy_figures(json::Writer& out, const PolicyOutcome& policy, const 
   out.member("end_us", figures.end.micros())
       .member("loads", figures.loads)
       .member("load_us", figures.load_time.count())
-      .member("evictions", figures.evictions)
-      .close_object();
+      .member("evictions", figures.evictions);
+  if (policy.eviction == serving::EvictionRule::kWarm) {
+    out.member("preloads", figures.preloads)
+        .member("preload_hits", figures.preload_hits)
+        .member("load_waits", figures.load_waits);
+  }
+  out.close_object();
   write_named(out, "models", serving_case.recorded.models, figures.models, BatchCount::kShown);
   write_named(out, "tenants", serving_case.recorded.tenants, figures.tenants, BatchCount::kNone);
   out.close_object();
@@ -83,6 +88,7 @@ std::string simulate_log_line(const serving::RunEvent& event, const serving::Ser
           [&](const serving::StartLoad& load) {
             out.member("kind", "load").member("model", name_of(load.model));
             write_end();
+            if (load.is_preload) out.member("preload", true);
           },
           [&](const serving::Evict& evict) { out.member("kind", "evict").member("model", name_of(evict.model)); },
           [&](const serving::Reject& reject) { out.member("kind", "reject").member("request", reject.request.number); },
