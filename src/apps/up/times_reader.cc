@@ -9,9 +9,9 @@
 namespace berth::up {
 namespace {
 
-constexpr std::chrono::seconds kEvery{10};
-constexpr Micros kPatience = Micros::seconds(2);
-constexpr std::size_t kAnswerBytesMax = std::size_t{256} << 10U;
+constexpr std::chrono::seconds kTimesEvery{10};
+constexpr Micros kTimesPatience = Micros::seconds(2);
+constexpr std::size_t kTimesBytesMax = std::size_t{256} << 10U;
 
 }  // namespace
 
@@ -36,13 +36,13 @@ void TimesReader::run() {
   while (true) {
     {
       std::unique_lock hold(mutex_);
-      if (changed_.wait_for(hold, kEvery, [this] { return is_stopping_; })) return;
+      if (changed_.wait_for(hold, kTimesEvery, [this] { return is_stopping_; })) return;
     }
     for (const live::LocalPrograms::Server& server : programs_.servers()) {
       HttpCall call{.url = server.url + "/berth/v1/times", .headers = {}, .body = {}};
       if (!server.key.empty()) call.headers.push_back({"Authorization", "Bearer " + server.key});
-      call.timeout = kPatience;
-      call.bytes_max = kAnswerBytesMax;
+      call.timeout = kTimesPatience;
+      call.bytes_max = kTimesBytesMax;
       call.is_stopped = [this] { return is_stopping(); };
       auto reply = http_->send(call);
       if (is_stopping()) return;

@@ -166,7 +166,10 @@ void LocalPrograms::send(const std::string& line) {
 void LocalPrograms::follow(LineSink sink) {
   {
     const std::scoped_lock hold(mutex_);
-    if (sinks_.size() + new_sinks_.size() >= kSinksMax) sinks_.erase(sinks_.begin());  // the oldest is probably gone
+    if (sinks_.size() + new_sinks_.size() >= kSinksMax) {  // the oldest is probably gone
+      std::vector<LineSink>& oldest = sinks_.empty() ? new_sinks_ : sinks_;
+      oldest.erase(oldest.begin());
+    }
     new_sinks_.push_back(std::move(sink));
   }
   options_.wake();
