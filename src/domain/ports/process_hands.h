@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/core/instant.h"
+#include "base/core/result.h"
 
 namespace berth {
 
@@ -49,6 +50,9 @@ class ProcessHands {
  public:
   virtual ~ProcessHands() = default;
 
+  /// Whether the hands would take the order, by their own rules (templates, tenants, parameters): before anything depends
+  /// on it. Error: field, wanted, found (kInvalidInput); no hands are connected (kUnavailable).
+  [[nodiscard]] virtual Result<void> check(const ProcessOrder& /*order*/) const { return {}; }
   /// Never waits. An order that cannot be passed on is reported as kFailed with a message.
   virtual void start(const ProcessOrder& order) = 0;
   /// SIGTERM, after a while SIGKILL, to all its processes; then a report kStopped.

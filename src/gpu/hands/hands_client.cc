@@ -54,6 +54,7 @@ class HandsClient::Thread {
   [[nodiscard]] std::vector<DeviceEnd> take_delayed();
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const;
   [[nodiscard]] std::optional<std::string> why_gone() const;
+  [[nodiscard]] Result<void> check(const ProcessOrder& order) const;
   void start(const ProcessOrder& order);
   void stop(const std::string& slice, std::uint64_t generation);
   [[nodiscard]] std::vector<ProcessReport> take_reports();
@@ -112,6 +113,7 @@ class HandsClient::Thread {
   const std::string path_;       ///< empty: the process was started
   pid_t pid_ = 0;                ///< of the process; 0: there is none, or it has ended
   std::vector<pid_t> unreaped_;  ///< processes that have lost their connection
+  bool has_restarted_ = false;   ///< there was an agent before this one
   WakeUp wake_up_;
 
   mutable std::mutex mutex_;
@@ -240,6 +242,7 @@ void HandsClient::Thread::run() {
     }
     known_.notify_all();
     log_known_.notify_all();
+    if (has_news && has_restarted_) reap_keepers();
     if (has_news && options_.on_news) options_.on_news();
     tell_agent();
   }
@@ -347,6 +350,7 @@ milliseconds HandsClient::Thread::next_restart_pause() {
 
 void HandsClient::Thread::restart() {
   restart_at_ = Clock::time_point::max();
+  has_restarted_ = true;
   reap();
   auto process = restart_hands(standby_);
   if (!process) {
@@ -406,6 +410,9 @@ void HandsClient::Thread::take(const HandsPacket& packet) {
                  [this](const ProgramsListed&) {
                    programs_.take_listed();
                    has_news_ = true;
+                 },
+                 [this](const ProgramOffered& offered) {
+                   if (!programs_.take_offer(offered.offer)) lose("the hands offered what cannot be read");
                  },
                  [this](const ProgramLog& log) { programs_.take_log(log); },
              },
@@ -511,6 +518,11 @@ void HandsClient::Thread::send_about_programs() {
   });
 }
 
+Result<void> HandsClient::Thread::check(const ProcessOrder& order) const {
+  const std::scoped_lock hold(mutex_);
+  return programs_.check(order);
+}
+
 void HandsClient::Thread::start(const ProcessOrder& order) {
   {
     const std::scoped_lock hold(mutex_);
@@ -572,6 +584,8 @@ std::vector<DeviceEnd> HandsClient::take_delayed() { return thread_->take_delaye
 std::optional<std::string> HandsClient::why_not(const std::string& uuid) const { return thread_->why_not(uuid); }
 
 std::optional<std::string> HandsClient::why_gone() const { return thread_->why_gone(); }
+
+Result<void> HandsClient::check(const ProcessOrder& order) const { return thread_->check(order); }
 
 void HandsClient::start(const ProcessOrder& order) { thread_->start(order); }
 

@@ -65,6 +65,7 @@ class HandsClient final : public GpuHands, public ProcessHands {
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const override;
   [[nodiscard]] std::optional<std::string> why_gone() const override;
 
+  [[nodiscard]] Result<void> check(const ProcessOrder& order) const override;
   void start(const ProcessOrder& order) override;
   void stop(const std::string& slice, std::uint64_t generation) override;
   [[nodiscard]] std::vector<ProcessReport> take_reports() override;

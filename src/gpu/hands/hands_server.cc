@@ -269,6 +269,9 @@ Result<void> Server::greet(const ClientHello& hello) {
   if (options_.logs_clients) {
     options_.log(fmt::format("process {} is the client, world {}", client_->pid, in_quotes(hello.world)));
   }
+  if (options_.programs) {
+    for (const programs::ProgramOffer& offer : options_.programs->offers) send(ProgramOffered{.offer = offer});
+  }
   for (const auto& [uuid, kept] : kept_) {
     if (kept.task.world == hello.world) send(HandsEnd{.end = kept.end, .is_kept = true});
   }

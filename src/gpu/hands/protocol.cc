@@ -339,7 +339,7 @@ ClientPacket read_by_verb_of_client(const yaml::Value& root) {
 }
 
 HandsPacket read_by_verb_of_hands(const yaml::Value& root) {
-  switch (root.at("verb").choice({"hello", "end", "status", "refusal", "program", "listed", "log"})) {
+  switch (root.at("verb").choice({"hello", "end", "status", "refusal", "program", "listed", "log", "offer"})) {
     case 0:
       return read_hands_hello(root);
     case 1:
@@ -353,8 +353,10 @@ HandsPacket read_by_verb_of_hands(const yaml::Value& root) {
     case 5:
       root.check_keys({"verb"});
       return ProgramsListed{};
-    default:
+    case 6:
       return detail::read_program_log(root);
+    default:
+      return detail::read_program_offered(root);
   }
 }
 

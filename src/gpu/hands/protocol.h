@@ -14,6 +14,7 @@
 #include "domain/ports/gpu_hands.h"
 #include "domain/ports/process_hands.h"
 #include "gpu/device/managed_gpu.h"
+#include "gpu/programs/program_offer.h"
 
 namespace berth::edges {
 
@@ -114,7 +115,13 @@ struct ProgramLog {
   friend bool operator==(const ProgramLog&, const ProgramLog&) = default;
 };
 
-using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal, ProgramState, ProgramsListed, ProgramLog>;
+/// A template or repository that orders may name; one packet for each, after the hello.
+struct ProgramOffered {
+  programs::ProgramOffer offer;
+  friend bool operator==(const ProgramOffered&, const ProgramOffered&) = default;
+};
+
+using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal, ProgramState, ProgramsListed, ProgramLog, ProgramOffered>;
 
 /// At most kPacketBytesMax bytes: texts of an outcome are shortened, and holders beyond the 16th are left out. A
 /// reading that is too long loses the names of processes or, if that is not enough, is left out. Of a log as many of the

@@ -103,6 +103,8 @@ TEST(HandsProtocol, PacketsOfTheHandsComeBack) {
   const std::vector<HandsPacket> packets = {ProgramState{a_program_report()},
                                             ProgramState{},
                                             ProgramsListed{},
+                                            ProgramOffered{{.is_repository = true, .name = "demo", .tenants = {"a", "b"}}},
+                                            ProgramOffered{{.name = "t", .tenants = {"a"}, .parameters = {{"model", "[a-z]"}}}},
                                             ProgramLog{.slice = "a", .generation = 1, .text = "one\ntwo"},
                                             ProgramLog{.slice = "a", .generation = 1},
 

@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kAnswerBytesMax = 4096;
 constexpr std::size_t kShownBytesMax = 300;
+constexpr const char* kNotListening = "does not listen at its port";
 
 sockaddr_in loopback(int port) {
   sockaddr_in address{};
@@ -68,7 +69,7 @@ std::optional<ProbeAnswer> HttpProbe::begin(const ProbeQuestion& question) {
   const sockaddr_in address = loopback(question.port);
   const int connected = ::connect(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   if (connected == 0 || errno == EINPROGRESS) return std::nullopt;
-  return end(0, fmt::format("does not listen at port {}", question.port));
+  return end(0, kNotListening);
 }
 
 std::optional<ProbeAnswer> HttpProbe::send() {
@@ -78,6 +79,7 @@ std::optional<ProbeAnswer> HttpProbe::send() {
     return std::nullopt;
   }
   if (errno == EAGAIN || errno == ENOTCONN || errno == EINTR) return std::nullopt;
+  if (errno == ECONNREFUSED) return end(0, kNotListening);
   return end(0, fmt::format("does not take a request: {}", std::strerror(errno)));
 }
 

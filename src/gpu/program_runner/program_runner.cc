@@ -27,6 +27,7 @@
 #include "gpu/program_runner/simulated_process.h"
 #include "gpu/program_runner/trusted_file.h"
 #include "gpu/program_runner/watched_program.h"
+#include "gpu/programs/program_offer.h"
 #include "gpu/programs/program_plan.h"
 #include "gpu/programs/tenant_uids.h"
 
@@ -143,6 +144,8 @@ class ProgramRunner::Watch {
     tell();
     wake_up_.ring();
   }
+
+  [[nodiscard]] std::vector<programs::ProgramOffer> offers() const { return programs::offers_of(options_.rules); }
 
   [[nodiscard]] std::vector<ProcessReport> list() const {
     const std::scoped_lock hold(mutex_);
@@ -559,6 +562,7 @@ ProgramVerbs ProgramRunner::verbs() {
           .take_reports = [watch] { return watch->take_reports(); },
           .read_log = [watch](const std::string& slice, std::uint64_t generation,
                               std::size_t bytes_max) { return watch->read_log(slice, generation, bytes_max); },
+          .offers = watch->offers(),
           .on_news = [watch](std::function<void()> on_news) { watch->set_on_news(std::move(on_news)); }};
 }
 

@@ -109,7 +109,8 @@ ProgramPlan serve_plan(const ProcessOrder& order, const ModelFolder& folder, con
   plan.words.insert(plan.words.end(), {"--listen", fmt::format("127.0.0.1:{}", places.port)});
   plan.words.insert(plan.words.end(), {"--grpc", "127.0.0.1:0"});
   plan.words.insert(plan.words.end(), {"--device", places.device_file ? "simulated:" + *places.device_file : "cuda:0"});
-  if (folder.engine) plan.words.insert(plan.words.end(), {"--engine", *folder.engine});
+  const std::optional<std::string>& engine = places.engine ? places.engine : folder.engine;
+  if (engine) plan.words.insert(plan.words.end(), {"--engine", *engine});
   return plan;
 }
 

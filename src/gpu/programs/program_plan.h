@@ -24,6 +24,7 @@ struct StartPlaces {
   int port = 0;
   std::string model_folder = {};                        ///< of `serve`: a repository of one model
   std::optional<std::string> device_file = std::nullopt;  ///< of `serve` in a simulated machine
+  std::optional<std::string> engine = std::nullopt;       ///< of `serve`; absent: that of the repository
 };
 
 /// What is executed for an order.

@@ -19,6 +19,7 @@ constexpr std::size_t kWordsMax = 128;
 constexpr std::size_t kWordBytesMax = 4096;
 constexpr std::size_t kParametersMax = 16;
 constexpr std::size_t kTenantsMax = 256;
+constexpr std::size_t kOfferBytesMax = 8192;  // so that an offer fits into a packet of the agent
 constexpr std::int64_t kSecondsMax = 86'400;
 constexpr std::int64_t kInFlightMax = 1'000'000;
 constexpr std::int64_t kMemoryMibMax = std::int64_t{1} << 30U;
@@ -154,6 +155,12 @@ ProgramTemplate read_template(const yaml::Value& value) {
   made.tenants = read_tenants(value.at("tenants"));
   made.limits = read_limits(value, {});
   if (!value.has_failed()) check_placeholders(value, made);
+  std::size_t bytes = 0;
+  for (const std::string& tenant : made.tenants) bytes += tenant.size();
+  for (const auto& [name, expression] : made.parameters) bytes += name.size() + expression.text().size();
+  if (bytes > kOfferBytesMax) {
+    value.refuse(fmt::format("at most {} bytes of names and expressions", kOfferBytesMax), std::to_string(bytes));
+  }
   return made;
 }
 
@@ -162,6 +169,9 @@ ModelFolder read_repository(const yaml::Value& value) {
   ModelFolder folder;
   folder.path = read_absolute(value.at("path"), "the absolute path of a folder");
   folder.tenants = read_tenants(value.at("tenants"));
+  std::size_t bytes = 0;
+  for (const std::string& tenant : folder.tenants) bytes += tenant.size();
+  if (bytes > kOfferBytesMax) value.refuse(fmt::format("at most {} bytes of names", kOfferBytesMax), std::to_string(bytes));
   if (const yaml::Value engine = value.at("engine"); engine.is_written()) {
     folder.engine = read_absolute(engine, "the absolute path of the library of ONNX Runtime");
   }
