@@ -59,6 +59,7 @@ class HandsClient::Thread {
   void stop(const std::string& slice, std::uint64_t generation);
   [[nodiscard]] std::vector<ProcessReport> take_reports();
   [[nodiscard]] bool knows_all() const;
+  [[nodiscard]] bool separates_users() const;
   [[nodiscard]] std::optional<std::string> read_log(const ReadProgramLog& question);
 
  private:
@@ -135,6 +136,7 @@ class HandsClient::Thread {
   std::vector<DeviceEnd> delayed_;
   bool has_news_ = false;
   detail::ProgramNews programs_;
+  bool separates_users_ = true;
   std::condition_variable log_known_;
 
   std::thread thread_;
@@ -429,6 +431,7 @@ void HandsClient::Thread::take_hello(const HandsHello& hello) {
   gone_.reset();
   managed_.clear();
   for (const device::ManagedGpu& gpu : hello.gpus) managed_.insert(gpu.uuid);
+  separates_users_ = hello.separates_users;
   programs_.ask_for_all();
   has_news_ = true;
 }
@@ -549,6 +552,11 @@ bool HandsClient::Thread::knows_all() const {
   return programs_.knows_all();
 }
 
+bool HandsClient::Thread::separates_users() const {
+  const std::scoped_lock hold(mutex_);
+  return separates_users_;
+}
+
 std::optional<std::string> HandsClient::Thread::read_log(const ReadProgramLog& question) {
   std::unique_lock hold(mutex_);
   if (!is_welcome_) return std::nullopt;
@@ -594,6 +602,8 @@ void HandsClient::stop(const std::string& slice, std::uint64_t generation) { thr
 std::vector<ProcessReport> HandsClient::take_reports() { return thread_->take_reports(); }
 
 bool HandsClient::knows_all() const { return thread_->knows_all(); }
+
+bool HandsClient::separates_users() const { return thread_->separates_users(); }
 
 std::optional<std::string> HandsClient::read_log(const std::string& slice, std::uint64_t generation,
                                                  std::size_t bytes_max) {

@@ -24,6 +24,7 @@ struct ProgramVerbs {
       read_log;
   /// What may be ordered.
   std::vector<programs::ProgramOffer> offers = {};
+  bool separates_users = true;
   /// Sets what is called, by another thread, when `take_reports` has something.
   std::function<void(std::function<void()>)> on_news;
 };

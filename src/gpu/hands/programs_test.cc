@@ -27,30 +27,31 @@ ProcessOrder program_order(const std::string& slice, const std::string& word = "
 class ReadyPrograms {
  public:
   ProgramVerbs verbs() {
-    return {.start = [this](const ProcessOrder& order) { put({.order = order, .phase = ProcessPhase::kReady, .pid = 7}); },
-            .stop =
-                [this](const std::string& slice, std::uint64_t generation) {
-                  ProcessReport report{.phase = ProcessPhase::kStopped};
-                  report.order.slice = slice;
-                  report.order.generation = generation;
-                  put(report);
-                },
-            .list = [this] { return list(); },
-            .take_reports =
-                [this] {
-                  const std::scoped_lock hold(mutex_);
-                  return std::exchange(changed_, {});
-                },
-            .read_log = [](const std::string& slice, std::uint64_t, std::size_t bytes_max) -> std::optional<std::string> {
-              if (slice == "none") return std::nullopt;
-              return "log of " + slice + std::string(bytes_max > 100 ? 0 : 1, '!');
+    return {
+        .start = [this](const ProcessOrder& order) { put({.order = order, .phase = ProcessPhase::kReady, .pid = 7}); },
+        .stop =
+            [this](const std::string& slice, std::uint64_t generation) {
+              ProcessReport report{.phase = ProcessPhase::kStopped};
+              report.order.slice = slice;
+              report.order.generation = generation;
+              put(report);
             },
-            .offers = {{.name = "t", .tenants = {"vision"}, .parameters = {{"word", "[a-z]"}}}},
-            .on_news =
-                [this](std::function<void()> on_news) {
-                  const std::scoped_lock hold(mutex_);
-                  on_news_ = std::move(on_news);
-                }};
+        .list = [this] { return list(); },
+        .take_reports =
+            [this] {
+              const std::scoped_lock hold(mutex_);
+              return std::exchange(changed_, {});
+            },
+        .read_log = [](const std::string& slice, std::uint64_t, std::size_t bytes_max) -> std::optional<std::string> {
+          if (slice == "none") return std::nullopt;
+          return "log of " + slice + std::string(bytes_max > 100 ? 0 : 1, '!');
+        },
+        .offers = {{.name = "t", .tenants = {"vision"}, .parameters = {{"word", "[a-z]"}}}},
+        .on_news =
+            [this](std::function<void()> on_news) {
+              const std::scoped_lock hold(mutex_);
+              on_news_ = std::move(on_news);
+            }};
   }
   [[nodiscard]] std::vector<ProcessReport> list() {
     const std::scoped_lock hold(mutex_);
@@ -98,7 +99,8 @@ TEST_F(HandsProgramsTest, StartStopAndLogPassBothWays) {
   EXPECT_TRUE(comes_true([&] { return client.knows_all(); }));
   EXPECT_EQ(report_of_slice(client, "old").pid, 3) << "all are reported over a new connection";
   client.start(program_order("new"));
-  EXPECT_EQ(report_of_slice(client, "new"), (ProcessReport{.order = program_order("new"), .phase = ProcessPhase::kReady, .pid = 7}));
+  EXPECT_EQ(report_of_slice(client, "new"),
+            (ProcessReport{.order = program_order("new"), .phase = ProcessPhase::kReady, .pid = 7}));
   EXPECT_EQ(client.read_log("new", 1, 1000), "log of new");
   EXPECT_EQ(client.read_log("none", 1, 1000), std::nullopt);
   client.stop("new", 1);

@@ -62,13 +62,15 @@ struct ReadProgramLog {
   friend bool operator==(const ReadProgramLog&, const ReadProgramLog&) = default;
 };
 
-using ClientPacket = std::variant<ClientHello, DeviceOrder, StatusQuestion, StartProgram, StopProgram, ListPrograms, ReadProgramLog>;
+using ClientPacket =
+    std::variant<ClientHello, DeviceOrder, StatusQuestion, StartProgram, StopProgram, ListPrograms, ReadProgramLog>;
 
 /// The answer to a hello.
 struct HandsHello {
   std::int64_t version = kProtocolVersion;
   std::int64_t pid = 0;
   std::vector<device::ManagedGpu> gpus = {};  ///< those that may be changed
+  bool separates_users = true;                ///< each tenant's programs have a user of their own
   friend bool operator==(const HandsHello&, const HandsHello&) = default;
 };
 
@@ -121,11 +123,12 @@ struct ProgramOffered {
   friend bool operator==(const ProgramOffered&, const ProgramOffered&) = default;
 };
 
-using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal, ProgramState, ProgramsListed, ProgramLog, ProgramOffered>;
+using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal, ProgramState, ProgramsListed,
+                                 ProgramLog, ProgramOffered>;
 
 /// At most kPacketBytesMax bytes: texts of an outcome are shortened, and holders beyond the 16th are left out. A
-/// reading that is too long loses the names of processes or, if that is not enough, is left out. Of a log as many of the
-/// last bytes are sent as fit.
+/// reading that is too long loses the names of processes or, if that is not enough, is left out. Of a log as many of
+/// the last bytes are sent as fit.
 [[nodiscard]] std::string packet_of(const ClientPacket& packet);
 [[nodiscard]] std::string packet_of(const HandsPacket& packet);
 

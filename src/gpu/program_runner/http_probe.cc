@@ -61,8 +61,8 @@ std::optional<ProbeAnswer> HttpProbe::step(const ProbeQuestion& question) {
 std::optional<ProbeAnswer> HttpProbe::begin(const ProbeQuestion& question) {
   received_.clear();
   socket_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  request_ = fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n", question.is_post ? "POST" : "GET",
-                         question.path, question.port);
+  request_ = fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n",
+                         question.is_post ? "POST" : "GET", question.path, question.port);
   if (question.is_post) request_ += "Content-Length: 0\r\n";
   if (!question.key.empty()) request_ += fmt::format("berth-key: {}\r\n", question.key);
   request_ += "\r\n";

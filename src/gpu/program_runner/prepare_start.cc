@@ -166,7 +166,8 @@ Result<pid_t> spawn_keeper(const std::string& program, const std::string& folder
   ::posix_spawnattr_setsigmask(&attributes, &held);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  const int trouble = ::posix_spawn(&pid, program.c_str(), &files, &attributes, word_pointers.data(), environment_pointers.data());
+  const int trouble =
+      ::posix_spawn(&pid, program.c_str(), &files, &attributes, word_pointers.data(), environment_pointers.data());
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   if (trouble == 0) return pid;

@@ -51,8 +51,8 @@ Result<std::string> readable_engine(const std::string& library, const std::strin
     std::error_code ignored;
     if (!entry.is_regular_file(ignored)) continue;
     if (const auto failed = copy_for_all(entry.path(), fs::path(folder) / name)) {
-      return fail(ErrorCode::kUnavailable, fmt::format("engine: {} cannot be copied for other users: {}", entry.path().string(),
-                                                       failed.message()));
+      return fail(ErrorCode::kUnavailable, fmt::format("engine: {} cannot be copied for other users: {}",
+                                                       entry.path().string(), failed.message()));
     }
   }
   return (fs::path(folder) / whole.filename()).string();

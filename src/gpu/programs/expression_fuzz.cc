@@ -1,5 +1,5 @@
-// An expression and a text, separated by a newline: whatever compiles is matched in bounded time, and means the same when
-// it is compiled again.
+// An expression and a text, separated by a newline: whatever compiles is matched in bounded time, and means the same
+// when it is compiled again.
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

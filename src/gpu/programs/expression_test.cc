@@ -35,19 +35,32 @@ TEST(Expression, MatchesWholeTexts) {
   for (const MatchCase& each : cases) {
     const auto compiled = Expression::compile(each.expression);
     ASSERT_TRUE(compiled.has_value()) << each.expression << ": " << compiled.error().message;
-    for (const std::string& text : each.matching) EXPECT_TRUE(compiled->matches(text)) << each.expression << " " << text;
+    for (const std::string& text : each.matching)
+      EXPECT_TRUE(compiled->matches(text)) << each.expression << " " << text;
     for (const std::string& text : each.others) EXPECT_FALSE(compiled->matches(text)) << each.expression << " " << text;
   }
 }
 
 TEST(Expression, WhatDoesNotCompileSaysWhere) {
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"[a-", "] at the end of the class"}, {"(a", ") at the end of the group"}, {"a)", "no ) without a ("},
-      {"*a", "something to repeat"},        {"a**", "one repeat after another"}, {"a{2", "} after the number"},
-      {"a{3,2}", "not below the first"},    {"a{}", "a number of repeats"},      {"^a", "no anchors"},
-      {"a$", "no anchors"},                 {"\\", "a byte after"},              {"\\1", "d, D, w, W, s, S or a mark"},
-      {"[z-a]", "ascending"},               {"(?=a)", "a group"},                {"a{1001}", "at most 1000"},
-      {"((a{100}){100})", "smaller"},       {"", "1 to 256 bytes"},              {std::string(257, 'a'), "1 to 256 bytes"},
+      {"[a-", "] at the end of the class"},
+      {"(a", ") at the end of the group"},
+      {"a)", "no ) without a ("},
+      {"*a", "something to repeat"},
+      {"a**", "one repeat after another"},
+      {"a{2", "} after the number"},
+      {"a{3,2}", "not below the first"},
+      {"a{}", "a number of repeats"},
+      {"^a", "no anchors"},
+      {"a$", "no anchors"},
+      {"\\", "a byte after"},
+      {"\\1", "d, D, w, W, s, S or a mark"},
+      {"[z-a]", "ascending"},
+      {"(?=a)", "a group"},
+      {"a{1001}", "at most 1000"},
+      {"((a{100}){100})", "smaller"},
+      {"", "1 to 256 bytes"},
+      {std::string(257, 'a'), "1 to 256 bytes"},
       {std::string(20, '(') + std::string(20, ')'), "at most 16 groups"}};
   for (const auto& [text, wanted] : cases) {
     const auto compiled = Expression::compile(text);

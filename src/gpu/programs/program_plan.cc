@@ -42,8 +42,10 @@ Result<void> check_place(const ProcessOrder& order) {
                        std::ranges::all_of(uuid.substr(4), [](char c) {
                          return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
                        });
-  if (!is_uuid) return invalid(fmt::format("device: wanted the UUID of a GPU or MIG device, found {}", in_quotes(uuid)));
-  const bool is_tenant = !order.tenant.empty() && order.tenant.size() <= kOrderTenantBytesMax && is_printable(order.tenant);
+  if (!is_uuid)
+    return invalid(fmt::format("device: wanted the UUID of a GPU or MIG device, found {}", in_quotes(uuid)));
+  const bool is_tenant =
+      !order.tenant.empty() && order.tenant.size() <= kOrderTenantBytesMax && is_printable(order.tenant);
   if (!is_tenant) return invalid(fmt::format("tenant: wanted a name, found {}", in_quotes(order.tenant)));
   return {};
 }

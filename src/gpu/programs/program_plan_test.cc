@@ -55,9 +55,12 @@ TEST(ProgramPlan, AParameterIsPartOfOneArgument) {
   const ProcessOrder order = triton_order();
   ASSERT_TRUE(check_order(order, *rules).has_value());
   const ProgramPlan plan = plan_of(order, *rules, {.port = 8001});
-  EXPECT_EQ(plan.words, (std::vector<std::string>{"/opt/tritonserver", "--http-port=8001", "--model-repository=/models/digits", "{x}"}));
+  EXPECT_EQ(plan.words, (std::vector<std::string>{"/opt/tritonserver", "--http-port=8001",
+                                                  "--model-repository=/models/digits", "{x}"}));
   EXPECT_EQ(plan.ready, "/v2/health/ready");
-  EXPECT_EQ(plan.limits, (ProgramLimits{.ready_seconds = 60, .drain_seconds = 20, .in_flight_max = 64, .memory_mib = 8192, .files_max = 512}));
+  EXPECT_EQ(plan.limits,
+            (ProgramLimits{
+                .ready_seconds = 60, .drain_seconds = 20, .in_flight_max = 64, .memory_mib = 8192, .files_max = 512}));
   EXPECT_EQ(program_name(order.slice, order.generation), "gpu-3-1g.10gb-2-17");
 }
 
@@ -67,10 +70,11 @@ TEST(ProgramPlan, ServeIsThisProgramOnOneModel) {
   ASSERT_TRUE(check_order(serve_order(), *rules).has_value());
   const ProgramPlan real = plan_of(serve_order(), *rules, {.port = 8001, .model_folder = "/s/models"});
   EXPECT_TRUE(real.is_serve);
-  EXPECT_EQ(real.words, (std::vector<std::string>{"berth", "serve", "--repository", "/s/models", "--listen", "127.0.0.1:8001",
-                                                  "--grpc", "127.0.0.1:0", "--device", "cuda:0"}));
+  EXPECT_EQ(real.words, (std::vector<std::string>{"berth", "serve", "--repository", "/s/models", "--listen",
+                                                  "127.0.0.1:8001", "--grpc", "127.0.0.1:0", "--device", "cuda:0"}));
   EXPECT_EQ(real.model_path, "/srv/berth/models/digits");
-  const ProgramPlan simulated = plan_of(serve_order(), *rules, {.port = 1, .model_folder = "/s", .device_file = "/d.yaml", .engine = "/e.so"});
+  const ProgramPlan simulated =
+      plan_of(serve_order(), *rules, {.port = 1, .model_folder = "/s", .device_file = "/d.yaml", .engine = "/e.so"});
   EXPECT_EQ((std::vector<std::string>(simulated.words.end() - 3, simulated.words.end())),
             (std::vector<std::string>{"simulated:/d.yaml", "--engine", "/e.so"}));
 }
@@ -89,11 +93,15 @@ TEST(ProgramPlan, OrdersAgainstTheRulesSayFieldWantedAndFound) {
   ProcessOrder no_device = triton_order();
   no_device.device_uuid = "MIG-1,GPU-2";
   const std::vector<std::pair<ProcessOrder, std::string>> cases = {
-      {changed(triton_order(), "model", "a/../b"), R"(run.parameters.model: wanted a text of at most 256 printable bytes that matches "[a-z0-9-]{1,40}", found "a/../b")"},
-      {changed(triton_order(), "more", "a"), R"(run.parameters: wanted parameters of template triton (model), found "more")"},
+      {changed(triton_order(), "model", "a/../b"),
+       "run.parameters.model: wanted a text of at most 256 printable bytes that matches \"[a-z0-9-]{1,40}\", found "
+       "\"a/../b\""},
+      {changed(triton_order(), "more", "a"),
+       R"(run.parameters: wanted parameters of template triton (model), found "more")"},
       {other_tenant, R"(run.template: wanted one that the hands allow tenant "other", found "triton")"},
       {changed(serve_order(), "model", "../x"), "run.serve.model: wanted a text"},
-      {changed(serve_order(), "repository", "none"), R"(run.serve.repository: wanted a repository of the hands (demo), found "none")"},
+      {changed(serve_order(), "repository", "none"),
+       R"(run.serve.repository: wanted a repository of the hands (demo), found "none")"},
       {changed(serve_order(), "device", "x"), R"(run.serve: wanted repository and model, found "device")"},
       {no_slice, "slice: wanted a name"},
       {no_device, "device: wanted the UUID"}};
@@ -108,17 +116,21 @@ TEST(ReadRules, WrongRulesAreRefusedWithTheirPlace) {
   const std::string front = "uids: 600000-600001\ntemplates: {t: {";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {front + "command: [bin/x], ready: /, tenants: [a]}}", "command[0]: wanted the absolute path of a program"},
-      {front + "command: ['/bin/{x}'], parameters: {x: a}, ready: /, tenants: [a]}}", "command[0]: wanted the absolute path"},
+      {front + "command: ['/bin/{x}'], parameters: {x: a}, ready: /, tenants: [a]}}",
+       "command[0]: wanted the absolute path"},
       {front + "command: [/x, '{y}'], ready: /, tenants: [a]}}", "command[1]: wanted {port} or a parameter"},
       {front + "command: [/x, '{y'], ready: /, tenants: [a]}}", "command[1]: wanted {NAME}, {{ or }}"},
-      {front + "command: [/x], parameters: {y: a}, ready: /, tenants: [a]}}", "parameters.y: wanted an argument with {y}"},
-      {front + "command: [/x, '{y}'], parameters: {y: '('}, ready: /, tenants: [a]}}", "parameters.y: wanted ) at the end"},
+      {front + "command: [/x], parameters: {y: a}, ready: /, tenants: [a]}}",
+       "parameters.y: wanted an argument with {y}"},
+      {front + "command: [/x, '{y}'], parameters: {y: '('}, ready: /, tenants: [a]}}",
+       "parameters.y: wanted ) at the end"},
       {front + "command: [/x, '{port}'], parameters: {port: a}, ready: /, tenants: [a]}}", "another name than port"},
       {front + "command: [/x], ready: health, tenants: [a]}}", "ready: wanted a path"},
       {front + "command: [/x], ready: '/a b', tenants: [a]}}", "ready: wanted a path of printable bytes"},
       {front + "command: [/x], ready: /, tenants: []}}", "tenants: wanted a list of at least one tenant"},
       {front + "command: [/x], ready: /, tenants: [a], cpu: 1}}", "unknown key \"cpu\""},
-      {"uids: 600000-600001\ntemplates: {serve: {command: [/x], ready: /, tenants: [a]}}", "wanted another name than serve"},
+      {"uids: 600000-600001\ntemplates: {serve: {command: [/x], ready: /, tenants: [a]}}",
+       "wanted another name than serve"},
       {"templates: {t: {command: [/x], ready: /, tenants: [a]}}", "uids: wanted a range"},
       {"uids: 0-10", "uids: wanted a range"},
       {"uids: 600000", "uids: wanted a range"},
@@ -135,7 +147,8 @@ TEST(ReadRules, WrongRulesAreRefusedWithTheirPlace) {
 TEST(Placeholders, BracesAreDoubledOrAName) {
   EXPECT_EQ(placeholders_of("a{b}c{{d}}{e}").value(), (std::vector<std::string>{"b", "e"}));
   EXPECT_EQ(filled("a{b}c{{d}}{e}", {{"b", "{x}"}, {"e", ""}}), "a{x}c{d}");
-  for (const char* const text : {"{", "}", "{}", "{a{b}}", "a}b"}) EXPECT_FALSE(placeholders_of(text).has_value()) << text;
+  for (const char* const text : {"{", "}", "{}", "{a{b}}", "a}b"})
+    EXPECT_FALSE(placeholders_of(text).has_value()) << text;
 }
 
 }  // namespace

@@ -10,23 +10,27 @@ namespace berth::programs {
 namespace {
 
 TEST(ProgramRecord, ComesBackFromItsText) {
-  const ProgramRecord record{
-      .order = {.template_name = "t",
-                .parameters = {{"a", "b\"c"}},
-                .tenant = "vision",
-                .slice = "gpu-1",
-                .generation = 7,
-                .device_uuid = "MIG-1"},
-      .is_wanted = false,
-      .starts = 4,
-      .port = 8000,
-      .key = "00ff",
-      .ready = "/ready",
-      .start_time = Micros(5),
-      .ready_seconds = 10,
-      .drain_seconds = 20,
-      .in_flight_max = 3,
-      .start = {.words = {"/x", ""}, .environment = {"A=b"}, .is_serve = true, .uid = 600'000, .memory_mib = 5, .files_max = 64}};
+  const ProgramRecord record{.order = {.template_name = "t",
+                                       .parameters = {{"a", "b\"c"}},
+                                       .tenant = "vision",
+                                       .slice = "gpu-1",
+                                       .generation = 7,
+                                       .device_uuid = "MIG-1"},
+                             .is_wanted = false,
+                             .starts = 4,
+                             .port = 8000,
+                             .key = "00ff",
+                             .ready = "/ready",
+                             .start_time = Micros(5),
+                             .ready_seconds = 10,
+                             .drain_seconds = 20,
+                             .in_flight_max = 3,
+                             .start = {.words = {"/x", ""},
+                                       .environment = {"A=b"},
+                                       .is_serve = true,
+                                       .uid = 600'000,
+                                       .memory_mib = 5,
+                                       .files_max = 64}};
   EXPECT_EQ(read_program_record(text_of(record), "p").value(), record);
   EXPECT_EQ(read_program_record(text_of(ProgramRecord()), "p").value(), ProgramRecord());
   const RunRecord run{.start_number = 4, .keeper = {.pid = 5, .started = 6}, .program = {.pid = 7, .started = 8}};
@@ -61,7 +65,8 @@ TEST(TenantUids, ATenantKeepsItsUid) {
   EXPECT_EQ(uids.uid_of("vision", range).value(), 600'000);
   const auto none = uids.uid_of("third", range);
   ASSERT_FALSE(none.has_value());
-  EXPECT_EQ(none.error().message, R"(uids: wanted a free uid of 600000-600001 for tenant "third", found none: 2 tenants have them)");
+  EXPECT_EQ(none.error().message,
+            R"(uids: wanted a free uid of 600000-600001 for tenant "third", found none: 2 tenants have them)");
   EXPECT_EQ(TenantUids::read(uids.text(), "uids").value(), uids);
   EXPECT_FALSE(uids.uid_of("sound", {.first = 700'000, .last = 700'001}).has_value());
   EXPECT_FALSE(TenantUids::read(R"({"uids":{"a":5000,"b":5000}})", "uids").has_value());

@@ -59,7 +59,7 @@ class ProgramNews {
   bool knows_all_ = false;
   programs::ProgramRules offered_;  ///< over this connection
   std::uint64_t tickets_ = 0;
-  std::deque<LogQuestion> asked_;                              ///< in the order of the questions
+  std::deque<LogQuestion> asked_;                             ///< in the order of the questions
   std::map<std::uint64_t, std::optional<std::string>> logs_;  ///< answers that wait for their caller
 };
 

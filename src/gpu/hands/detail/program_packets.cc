@@ -182,8 +182,10 @@ ProgramLog read_program_log(const yaml::Value& root) {
 
 ProgramOffered read_program_offered(const yaml::Value& root) {
   root.check_keys({"verb", "is_repository", "name", "tenants", "parameters"});
-  programs::ProgramOffer offer{.is_repository = root.at("is_repository").truth(), .name = read_program_text(root.at("name"))};
-  for (const yaml::Value& tenant : root.at("tenants").items("a list")) offer.tenants.push_back(read_program_text(tenant));
+  programs::ProgramOffer offer{.is_repository = root.at("is_repository").truth(),
+                               .name = read_program_text(root.at("name"))};
+  for (const yaml::Value& tenant : root.at("tenants").items("a list"))
+    offer.tenants.push_back(read_program_text(tenant));
   offer.parameters = read_texts_by_name(root.at("parameters"));
   return {.offer = std::move(offer)};
 }

@@ -84,7 +84,8 @@ Result<edges::ChangeableGpus> open_gpus(const HandsRequest& request) {
 
 /// The managed GPUs that are in this machine. Absent ones are an error, except for a client that started this process:
 /// it knows that they are lost.
-Result<std::vector<device::ManagedGpu>> keep_present(const Config& config, GpuLibrary& library, const HandsRequest& request) {
+Result<std::vector<device::ManagedGpu>> keep_present(const Config& config, GpuLibrary& library,
+                                                     const HandsRequest& request) {
   const auto listed = library.list();
   if (!listed) {
     return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", listed.error().call, listed.error().code_name));

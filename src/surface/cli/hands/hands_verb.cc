@@ -7,7 +7,8 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kHandsHelp =
-    "Changes the GPUs that the configuration file names in manage:, and runs the programs that it names, by order of one "
+    "Changes the GPUs that the configuration file names in manage:, and runs the programs that it names, by order of "
+    "one "
     "berth up --hands at a time, and does nothing else. Only this process needs the privilege to do so.";
 
 constexpr const char* kHandsExamples = R"(Examples:

@@ -29,7 +29,7 @@ def attempt(name, act):
         value = act()
         print("attempt " + json.dumps([name, "done", str(value)[:200]]), flush=True)
     except Exception as error:
-        print("attempt " + json.dumps([name, "refused", str(error)]), flush=True)
+        print("attempt " + json.dumps([name, type(error).__name__, str(error)]), flush=True)
 def read(path):
     return open(path, "rb").read(100)
 def write(path):
@@ -62,7 +62,10 @@ attempt("another folder in place of its home", lambda: os.rename(os.getcwd(), os
 attempt("mount", lambda: call(libc.mount(b"none", b"/tmp", b"tmpfs", 0, None)))
 attempt("a new root", lambda: os.chroot("."))
 setuid = subprocess.run([places["setuid id"], "-u"], capture_output=True, text=True)
-attempt("setuid program", lambda: 1 / (setuid.stdout.strip() == "0"))
+def become_root():
+    if setuid.stdout.strip() != "0":
+        raise PermissionError(setuid.stdout)
+attempt("setuid program", become_root)
 # Links out of its home, for whoever reads, writes or removes what is in there.
 for name in ("log", "run", "end", "program", "device.yaml", "tmp", "models"):
     os.symlink(places["trap"], name)
@@ -72,7 +75,7 @@ if os.fork() == 0:
     os.setsid()
     if os.fork() == 0:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        print("attempt " + json.dumps(["escape", "refused", str(os.getpid())]), flush=True)
+        print("attempt " + json.dumps(["escape", "tried", str(os.getpid())]), flush=True)
         time.sleep(1000)
     os._exit(0)
 time.sleep(1000)
@@ -122,8 +125,11 @@ class Hostile(ProgramCase):
         client.start("hostile")
         pid = client.until(lambda report: report["pid"])["pid"]
         attempts = self.wait_for(lambda: self.attempts(client), "all attempts")
-        self.assertEqual([attempt for attempt in attempts if attempt[1] != "refused"], [])
-        self.assertGreaterEqual(len(attempts), 55)
+        # Refused by the system, not by a mistake in the table.
+        limits = {"more open files", "core files"}
+        self.assertEqual([attempt for attempt in attempts[:-1]
+                          if attempt[1] != ("ValueError" if attempt[0] in limits else "PermissionError")], [])
+        self.assertEqual(len(attempts), 54)
         status = status_of(pid)
         self.assertEqual(status["Uid"].split(), ["600001"] * 4)
         self.assertEqual((status["Gid"].split(), status["Groups"].strip()), (["600001"] * 4, ""))
