@@ -199,6 +199,12 @@ ServicePrograms LocalPrograms::programs_of(const std::string& tenant, const std:
   return programs;
 }
 
+std::optional<std::string> LocalPrograms::why_refused(const ProcessOrder& order) const {
+  const auto checked = hands_.check(order);
+  if (checked || checked.error().code != ErrorCode::kInvalidInput) return std::nullopt;
+  return checked.error().message;
+}
+
 std::optional<std::string> LocalPrograms::read_log(const std::string& slice, std::uint64_t generation,
                                                    std::size_t bytes_max) {
   const std::scoped_lock hold(log_mutex_);

@@ -64,6 +64,9 @@ class LocalPrograms {
   /// Takes a report of a gateway. Returns up to which number its records are stored; nothing: too many reports wait.
   [[nodiscard]] std::optional<std::uint64_t> take_report(RequestReport report);
   [[nodiscard]] ServicePrograms programs_of(const std::string& tenant, const std::string& service) const;
+  /// Why the hands would refuse the order; nothing: they would take it, or cannot be asked now.
+  [[nodiscard]] std::optional<std::string> why_refused(const ProcessOrder& order) const;
+  [[nodiscard]] bool separates_users() const { return hands_.separates_users(); }
   [[nodiscard]] std::optional<std::string> read_log(const std::string& slice, std::uint64_t generation,
                                                     std::size_t bytes_max);
   [[nodiscard]] EndpointTable table() const;
