@@ -51,6 +51,8 @@ live::DeviceSource device_source(UpParts& parts) {
   source.programs = [&parts](const std::string& tenant, const std::string& service) {
     return parts.programs->programs_of(tenant, service);
   };
+  source.why_no_program = [&parts](const ProcessOrder& order) { return parts.programs->why_refused(order); };
+  source.separates_users = [&parts] { return parts.programs->separates_users(); };
   source.log = [&parts](const std::string& slice, std::uint64_t generation, std::size_t bytes_max) {
     return parts.programs->read_log(slice, generation, bytes_max);
   };

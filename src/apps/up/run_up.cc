@@ -20,6 +20,7 @@
 #include "apps/up/stop_world.h"
 #include "apps/up/up_log.h"
 #include "apps/up/up_parts.h"
+#include "edges/http_client/curl_client.h"
 #include "edges/live_driver/live_driver.h"
 #include "edges/otlp/telemetry.h"
 #include "gpu/hands/reach_hands.h"
@@ -100,6 +101,7 @@ Result<int> run_parts(UpParts& parts, const HeldSignals& signals) {
 int run_up(const live::UpRequest& request, const UpOutside& outside) {
   return_large_blocks_at_once();
   const HeldSignals signals;  // before the first thread
+  const edges::CurlClient http;  // the first one, too
   const auto telemetry = open_telemetry(outside);
   if (!telemetry) return outside.report_failure(telemetry.error());
   auto hands = find_hands(request);

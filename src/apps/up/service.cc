@@ -18,6 +18,7 @@
 #include "apps/up/programs.h"
 #include "apps/up/recording.h"
 #include "apps/up/request_log.h"
+#include "apps/up/times_reader.h"
 #include "apps/up/up_log.h"
 #include "apps/up/up_metrics.h"
 #include "apps/up/up_parts.h"
@@ -182,6 +183,7 @@ Result<void> start_service(UpParts& parts) {
   parts.waked = parts.driver.get();
   parts.driver->start();
   if (parts.local) parts.local->start([&parts] { parts.driver->wake(); });
+  if (parts.programs) parts.times_reader = std::make_unique<TimesReader>(*parts.programs);
   say_ready(parts, url, token);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "apps/up/recording.h"
+#include "apps/up/times_reader.h"
 #include "apps/up/up_log.h"
 #include "apps/up/up_parts.h"
 #include "domain/ports/http_server.h"
@@ -67,6 +68,7 @@ Result<int> stop_world(UpParts& parts, int status) {
   if (parts.writes) parts.writes->stop();  // requests received are carried out and answered
   if (parts.server) parts.server->stop();
   parts.device_metrics.stop();
+  parts.times_reader.reset();
   if (parts.driver) parts.driver->stop();
   if (parts.local) parts.local->stop();  // its threads wake the driver
   if (parts.telemetry != nullptr) stop_telemetry(parts);

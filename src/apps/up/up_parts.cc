@@ -1,6 +1,7 @@
 #include "apps/up/up_parts.h"
 
 #include "apps/up/request_log.h"
+#include "apps/up/times_reader.h"
 #include "apps/up/up_metrics.h"
 #include "apps/up/world_records.h"
 #include "domain/ports/http_server.h"

@@ -52,6 +52,7 @@ class Session;
 namespace berth::up {
 
 class RequestLog;
+class TimesReader;
 class WorldRecords;
 struct UpMetrics;
 
@@ -97,6 +98,7 @@ struct UpParts {
   std::unique_ptr<edges::LiveDriver> driver;
   std::unique_ptr<HttpServer> server;
   DeviceMetrics device_metrics;
+  std::unique_ptr<TimesReader> times_reader;  ///< of `programs`
 
   /// Requires: the records are open.
   [[nodiscard]] edges::Recorder& recorder() const;

@@ -54,10 +54,12 @@ class HandsClient::Thread {
   [[nodiscard]] std::vector<DeviceEnd> take_delayed();
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const;
   [[nodiscard]] std::optional<std::string> why_gone() const;
+  [[nodiscard]] Result<void> check(const ProcessOrder& order) const;
   void start(const ProcessOrder& order);
   void stop(const std::string& slice, std::uint64_t generation);
   [[nodiscard]] std::vector<ProcessReport> take_reports();
   [[nodiscard]] bool knows_all() const;
+  [[nodiscard]] bool separates_users() const;
   [[nodiscard]] std::optional<std::string> read_log(const ReadProgramLog& question);
 
  private:
@@ -112,6 +114,7 @@ class HandsClient::Thread {
   const std::string path_;       ///< empty: the process was started
   pid_t pid_ = 0;                ///< of the process; 0: there is none, or it has ended
   std::vector<pid_t> unreaped_;  ///< processes that have lost their connection
+  bool has_restarted_ = false;   ///< there was an agent before this one
   WakeUp wake_up_;
 
   mutable std::mutex mutex_;
@@ -133,6 +136,7 @@ class HandsClient::Thread {
   std::vector<DeviceEnd> delayed_;
   bool has_news_ = false;
   detail::ProgramNews programs_;
+  bool separates_users_ = true;
   std::condition_variable log_known_;
 
   std::thread thread_;
@@ -240,6 +244,7 @@ void HandsClient::Thread::run() {
     }
     known_.notify_all();
     log_known_.notify_all();
+    if (has_news && has_restarted_) reap_keepers();
     if (has_news && options_.on_news) options_.on_news();
     tell_agent();
   }
@@ -347,6 +352,7 @@ milliseconds HandsClient::Thread::next_restart_pause() {
 
 void HandsClient::Thread::restart() {
   restart_at_ = Clock::time_point::max();
+  has_restarted_ = true;
   reap();
   auto process = restart_hands(standby_);
   if (!process) {
@@ -407,6 +413,9 @@ void HandsClient::Thread::take(const HandsPacket& packet) {
                    programs_.take_listed();
                    has_news_ = true;
                  },
+                 [this](const ProgramOffered& offered) {
+                   if (!programs_.take_offer(offered.offer)) lose("the hands offered what cannot be read");
+                 },
                  [this](const ProgramLog& log) { programs_.take_log(log); },
              },
              packet);
@@ -422,6 +431,7 @@ void HandsClient::Thread::take_hello(const HandsHello& hello) {
   gone_.reset();
   managed_.clear();
   for (const device::ManagedGpu& gpu : hello.gpus) managed_.insert(gpu.uuid);
+  separates_users_ = hello.separates_users;
   programs_.ask_for_all();
   has_news_ = true;
 }
@@ -511,6 +521,11 @@ void HandsClient::Thread::send_about_programs() {
   });
 }
 
+Result<void> HandsClient::Thread::check(const ProcessOrder& order) const {
+  const std::scoped_lock hold(mutex_);
+  return programs_.check(order);
+}
+
 void HandsClient::Thread::start(const ProcessOrder& order) {
   {
     const std::scoped_lock hold(mutex_);
@@ -535,6 +550,11 @@ std::vector<ProcessReport> HandsClient::Thread::take_reports() {
 bool HandsClient::Thread::knows_all() const {
   const std::scoped_lock hold(mutex_);
   return programs_.knows_all();
+}
+
+bool HandsClient::Thread::separates_users() const {
+  const std::scoped_lock hold(mutex_);
+  return separates_users_;
 }
 
 std::optional<std::string> HandsClient::Thread::read_log(const ReadProgramLog& question) {
@@ -573,6 +593,8 @@ std::optional<std::string> HandsClient::why_not(const std::string& uuid) const {
 
 std::optional<std::string> HandsClient::why_gone() const { return thread_->why_gone(); }
 
+Result<void> HandsClient::check(const ProcessOrder& order) const { return thread_->check(order); }
+
 void HandsClient::start(const ProcessOrder& order) { thread_->start(order); }
 
 void HandsClient::stop(const std::string& slice, std::uint64_t generation) { thread_->stop(slice, generation); }
@@ -580,6 +602,8 @@ void HandsClient::stop(const std::string& slice, std::uint64_t generation) { thr
 std::vector<ProcessReport> HandsClient::take_reports() { return thread_->take_reports(); }
 
 bool HandsClient::knows_all() const { return thread_->knows_all(); }
+
+bool HandsClient::separates_users() const { return thread_->separates_users(); }
 
 std::optional<std::string> HandsClient::read_log(const std::string& slice, std::uint64_t generation,
                                                  std::size_t bytes_max) {

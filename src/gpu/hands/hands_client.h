@@ -29,8 +29,8 @@ struct HandsClientOptions {
   std::chrono::milliseconds restart_pause{1'000};
   std::chrono::milliseconds restart_pause_max{60'000};
   std::chrono::milliseconds healthy_after{600'000};
-  /// Called by the client's thread when an order has ended, a program changed, or when an answer of `why_not` may have changed. May be
-  /// empty.
+  /// Called by the client's thread when an order has ended, a program changed, or when an answer of `why_not` may
+  /// have changed. May be empty.
   std::function<void()> on_news = {};
   /// Called by the client's thread with each new answer of `why_gone`. May be empty.
   std::function<void(const std::optional<std::string>& why_gone)> on_agent = {};
@@ -65,10 +65,12 @@ class HandsClient final : public GpuHands, public ProcessHands {
   [[nodiscard]] std::optional<std::string> why_not(const std::string& uuid) const override;
   [[nodiscard]] std::optional<std::string> why_gone() const override;
 
+  [[nodiscard]] Result<void> check(const ProcessOrder& order) const override;
   void start(const ProcessOrder& order) override;
   void stop(const std::string& slice, std::uint64_t generation) override;
   [[nodiscard]] std::vector<ProcessReport> take_reports() override;
   [[nodiscard]] bool knows_all() const override;
+  [[nodiscard]] bool separates_users() const override;
   /// Waits for at most two seconds.
   [[nodiscard]] std::optional<std::string> read_log(const std::string& slice, std::uint64_t generation,
                                                     std::size_t bytes_max) override;

@@ -351,7 +351,9 @@ TEST_F(ReachHandsTest, ASocketIsEnoughWithoutPrivileges) {
               auto found = reach_hands({.socket_path = socket_path()});
               if (!found) return 1;
               const auto hands = use_hands(std::move(*found), client_options());
-              return !hands.gpus->why_not(kGpu) && hands.programs != nullptr && !may_change_gpus() ? 0 : 2;  // it waited for the answer
+              return !hands.gpus->why_not(kGpu) && hands.programs != nullptr && !may_change_gpus()
+                         ? 0
+                         : 2;  // it waited for the answer
             }),
             0);
   EXPECT_EQ(in_a_child([&] {  // an agent that is not there yet may come

@@ -15,6 +15,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -167,6 +170,19 @@ Result<HandsProcess> restart_hands(const Descriptor& standby) {
   if (!sockets) return pass_on(sockets.error());
   if (!send_descriptor(standby, sockets->theirs)) return fail(ErrorCode::kUnavailable, "its standby does not answer");
   return HandsProcess{.socket = std::move(sockets->ours), .pid = *pid};
+}
+
+void reap_keepers() {
+  std::error_code trouble;
+  for (const auto& thread : std::filesystem::directory_iterator("/proc/self/task", trouble)) {
+    std::ifstream children(thread.path() / "children");
+    for (pid_t pid = 0; children >> pid;) {
+      std::ifstream file(fmt::format("/proc/{}/stat", pid));
+      std::string stat;
+      std::getline(file, stat);
+      if (stat.find(" (berth-keeper) Z ") != std::string::npos) ::waitpid(pid, nullptr, WNOHANG);
+    }
+  }
 }
 
 std::optional<std::string> how_it_ended(pid_t pid, std::chrono::milliseconds at_most) {

@@ -36,6 +36,10 @@ struct HandsProcess {
 /// least half a second passes between two of them. Error (kUnavailable): the standby has ended, or no socket.
 [[nodiscard]] Result<HandsProcess> restart_hands(const Descriptor& standby);
 
+/// The keepers of an agent that was killed (gpu/program_runner) are this process's children from then on, as it is
+/// their reaper: takes the status of those that have ended, so that the kernel forgets them.
+void reap_keepers();
+
 /// How the process ended: "the hands ended (signal 9)"; nothing: it has not within `at_most`.
 [[nodiscard]] std::optional<std::string> how_it_ended(pid_t pid, std::chrono::milliseconds at_most);
 

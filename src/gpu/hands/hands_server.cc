@@ -261,13 +261,18 @@ Result<void> Server::obey(const ClientPacket& packet) {
 }
 
 Result<void> Server::greet(const ClientHello& hello) {
-  send(HandsHello{.pid = ::getpid(), .gpus = options_.gpus});  // answers any client; its version may differ
+  const bool separates_users = !options_.programs || options_.programs->separates_users;
+  // Answers any client; its version may differ.
+  send(HandsHello{.pid = ::getpid(), .gpus = options_.gpus, .separates_users = separates_users});
   if (hello.version != kProtocolVersion) {
     return invalid(fmt::format("wanted version {} of the protocol, found {}", kProtocolVersion, hello.version));
   }
   client_->world = hello.world;
   if (options_.logs_clients) {
     options_.log(fmt::format("process {} is the client, world {}", client_->pid, in_quotes(hello.world)));
+  }
+  if (options_.programs) {
+    for (const programs::ProgramOffer& offer : options_.programs->offers) send(ProgramOffered{.offer = offer});
   }
   for (const auto& [uuid, kept] : kept_) {
     if (kept.task.world == hello.world) send(HandsEnd{.end = kept.end, .is_kept = true});
@@ -321,8 +326,8 @@ void Server::list_programs() {
 void Server::answer_log(const ReadProgramLog& question) {
   ProgramLog log{.slice = question.slice, .generation = question.generation, .text = std::nullopt};
   if (options_.programs) {
-    log.text = options_.programs->read_log(question.slice, question.generation,
-                                           static_cast<std::size_t>(question.bytes_max));
+    log.text =
+        options_.programs->read_log(question.slice, question.generation, static_cast<std::size_t>(question.bytes_max));
   }
   send(log);
 }

@@ -29,7 +29,7 @@ struct HandsServerOptions {
   std::string lock_folder;
   std::function<DeviceEnd(device::Tools&, const DeviceOrder&)> carry_out;  ///< thread-safe; called for each GPU
   std::function<void(const std::string&)> log;                             ///< a line; called by the thread that serves
-  std::optional<ProgramVerbs> programs = std::nullopt;  ///< absent: the configuration names none
+  std::optional<ProgramVerbs> programs = std::nullopt;                     ///< absent: the configuration names none
   bool logs_clients = true;                                                ///< also logs connects and disconnects
   std::chrono::milliseconds patience{10'000};  ///< how long to wait at the end for calls that have not returned
 };

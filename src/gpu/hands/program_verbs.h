@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "domain/ports/process_hands.h"
+#include "gpu/programs/program_offer.h"
 
 namespace berth::edges {
 
@@ -21,6 +22,9 @@ struct ProgramVerbs {
   std::function<std::vector<ProcessReport>()> take_reports;
   std::function<std::optional<std::string>(const std::string& slice, std::uint64_t generation, std::size_t bytes_max)>
       read_log;
+  /// What may be ordered.
+  std::vector<programs::ProgramOffer> offers = {};
+  bool separates_users = true;
   /// Sets what is called, by another thread, when `take_reports` has something.
   std::function<void(std::function<void()>)> on_news;
 };

@@ -128,6 +128,7 @@ std::string text_of(const HandsHello& hello) {
   json.list("gpus", hello.gpus, [](Writer& to, const device::ManagedGpu& gpu) {
     to.open_object().member("uuid", gpu.uuid).member("mig_mode", gpu.has_mig_mode).close_object();
   });
+  json.member("separate_users", hello.separates_users);
   return json.close_object().take();
 }
 
@@ -291,12 +292,13 @@ HandsHello read_hands_hello(const yaml::Value& root) {
   HandsHello hello;
   hello.version = root.at("version").whole({});
   if (hello.version != kProtocolVersion) return hello;
-  root.check_keys({"verb", "version", "pid", "gpus"});
+  root.check_keys({"verb", "version", "pid", "gpus", "separate_users"});
   hello.pid = root.at("pid").whole({});
   for (const yaml::Value& gpu : read_list(root.at("gpus"), kManagedGpuCountMax)) {
     gpu.check_keys({"uuid", "mig_mode"});
     hello.gpus.push_back({.uuid = read_text(gpu.at("uuid")), .has_mig_mode = gpu.at("mig_mode").truth()});
   }
+  hello.separates_users = root.at("separate_users").truth();
   return hello;
 }
 
@@ -339,7 +341,7 @@ ClientPacket read_by_verb_of_client(const yaml::Value& root) {
 }
 
 HandsPacket read_by_verb_of_hands(const yaml::Value& root) {
-  switch (root.at("verb").choice({"hello", "end", "status", "refusal", "program", "listed", "log"})) {
+  switch (root.at("verb").choice({"hello", "end", "status", "refusal", "program", "listed", "log", "offer"})) {
     case 0:
       return read_hands_hello(root);
     case 1:
@@ -353,8 +355,10 @@ HandsPacket read_by_verb_of_hands(const yaml::Value& root) {
     case 5:
       root.check_keys({"verb"});
       return ProgramsListed{};
-    default:
+    case 6:
       return detail::read_program_log(root);
+    default:
+      return detail::read_program_offered(root);
   }
 }
 

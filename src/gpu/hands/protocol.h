@@ -14,6 +14,7 @@
 #include "domain/ports/gpu_hands.h"
 #include "domain/ports/process_hands.h"
 #include "gpu/device/managed_gpu.h"
+#include "gpu/programs/program_offer.h"
 
 namespace berth::edges {
 
@@ -61,13 +62,15 @@ struct ReadProgramLog {
   friend bool operator==(const ReadProgramLog&, const ReadProgramLog&) = default;
 };
 
-using ClientPacket = std::variant<ClientHello, DeviceOrder, StatusQuestion, StartProgram, StopProgram, ListPrograms, ReadProgramLog>;
+using ClientPacket =
+    std::variant<ClientHello, DeviceOrder, StatusQuestion, StartProgram, StopProgram, ListPrograms, ReadProgramLog>;
 
 /// The answer to a hello.
 struct HandsHello {
   std::int64_t version = kProtocolVersion;
   std::int64_t pid = 0;
   std::vector<device::ManagedGpu> gpus = {};  ///< those that may be changed
+  bool separates_users = true;                ///< each tenant's programs have a user of their own
   friend bool operator==(const HandsHello&, const HandsHello&) = default;
 };
 
@@ -114,11 +117,18 @@ struct ProgramLog {
   friend bool operator==(const ProgramLog&, const ProgramLog&) = default;
 };
 
-using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal, ProgramState, ProgramsListed, ProgramLog>;
+/// A template or repository that orders may name; one packet for each, after the hello.
+struct ProgramOffered {
+  programs::ProgramOffer offer;
+  friend bool operator==(const ProgramOffered&, const ProgramOffered&) = default;
+};
+
+using HandsPacket = std::variant<HandsHello, HandsEnd, HandsStatus, HandsRefusal, ProgramState, ProgramsListed,
+                                 ProgramLog, ProgramOffered>;
 
 /// At most kPacketBytesMax bytes: texts of an outcome are shortened, and holders beyond the 16th are left out. A
-/// reading that is too long loses the names of processes or, if that is not enough, is left out. Of a log as many of the
-/// last bytes are sent as fit.
+/// reading that is too long loses the names of processes or, if that is not enough, is left out. Of a log as many of
+/// the last bytes are sent as fit.
 [[nodiscard]] std::string packet_of(const ClientPacket& packet);
 [[nodiscard]] std::string packet_of(const HandsPacket& packet);
 

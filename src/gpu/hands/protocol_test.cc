@@ -86,12 +86,15 @@ GpuProcessSeen process_called(std::string name) {
 }
 
 TEST(HandsProtocol, PacketsOfAClientComeBack) {
-  const std::vector<ClientPacket> packets = {ClientHello{.world = "6f", .pid = 12}, an_order(), StatusQuestion{},
+  const std::vector<ClientPacket> packets = {ClientHello{.world = "6f", .pid = 12},
+                                             an_order(),
+                                             StatusQuestion{},
                                              StartProgram{a_program_order()},
                                              StopProgram{.slice = "gpu-0-1g.10gb-1", .generation = 9},
                                              ListPrograms{},
                                              ReadProgramLog{.slice = "a", .generation = 2, .bytes_max = 100},
-                                             DeviceOrder{}, ClientHello{.version = kProtocolVersion + 1}};
+                                             DeviceOrder{},
+                                             ClientHello{.version = kProtocolVersion + 1}};
   for (const ClientPacket& packet : packets) {
     const auto read = read_client_packet(packet_of(packet));
     ASSERT_TRUE(read.has_value()) << read.error().message;
@@ -100,14 +103,18 @@ TEST(HandsProtocol, PacketsOfAClientComeBack) {
 }
 
 TEST(HandsProtocol, PacketsOfTheHandsComeBack) {
-  const std::vector<HandsPacket> packets = {ProgramState{a_program_report()},
-                                            ProgramState{},
-                                            ProgramsListed{},
-                                            ProgramLog{.slice = "a", .generation = 1, .text = "one\ntwo"},
-                                            ProgramLog{.slice = "a", .generation = 1},
+  const std::vector<HandsPacket> packets = {
+      ProgramState{a_program_report()},
+      ProgramState{},
+      ProgramsListed{},
+      ProgramOffered{{.is_repository = true, .name = "demo", .tenants = {"a", "b"}}},
+      ProgramOffered{{.name = "t", .tenants = {"a"}, .parameters = {{"model", "[a-z]"}}}},
+      ProgramLog{.slice = "a", .generation = 1, .text = "one\ntwo"},
+      ProgramLog{.slice = "a", .generation = 1},
 
       HandsHello{.pid = 5, .gpus = {{.uuid = "GPU-1", .has_mig_mode = true}, {.uuid = "GPU-2"}}},
-      HandsEnd{.end = an_end(), .is_kept = true}, HandsEnd{.end = plain_end(DeviceOrder{}, DeviceOutcome::kDone, "")},
+      HandsEnd{.end = an_end(), .is_kept = true},
+      HandsEnd{.end = plain_end(DeviceOrder{}, DeviceOutcome::kDone, "")},
       HandsStatus{.orders = {{.uuid = "GPU-1", .intent = 4, .call = "nvmlGpuInstanceDestroy"}}},
       HandsRefusal{.message = "process 4 is connected"}};
   for (const HandsPacket& packet : packets) {

@@ -40,8 +40,8 @@ using HandsFound = std::variant<HandsProcess, std::string, NoHands>;
 /// The client of an agent, for GPUs and for programs.
 struct HandsInUse {
   std::unique_ptr<GpuHands> gpus;
-  ProcessHands* programs = nullptr;   ///< lives as long as `gpus`; null: there is no agent
-  std::string why_no_programs = {};   ///< if there is none
+  ProcessHands* programs = nullptr;  ///< lives as long as `gpus`; null: there is no agent
+  std::string why_no_programs = {};  ///< if there is none
 };
 
 /// A client of the agent. Without an agent, it refuses every order with the reason. Waits up to five seconds for the

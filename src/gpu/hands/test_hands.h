@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <utility>
@@ -118,7 +119,8 @@ class HandsTest : public ::testing::Test {
             .gpus = {{.uuid = kGpu, .has_mig_mode = true}, {.uuid = kOtherGpu}},
             .lock_folder = lock_folder(),
             .carry_out = [this](device::Tools& tools, const DeviceOrder& order) { return carry_out(tools, order); },
-            .log = [](const std::string&) {}};
+            .log = [](const std::string&) {},
+            .programs = programs_};
   }
   [[nodiscard]] std::string lock_folder() const { return folder_.path() + "/locks"; }
   [[nodiscard]] std::string socket_path() const { return folder_.path() + "/hands"; }
@@ -175,6 +177,7 @@ class HandsTest : public ::testing::Test {
     return all;
   }
 
+  std::optional<ProgramVerbs> programs_;
   GateChanger changer_;
   NoLibrary library_;
   TestFolder folder_;

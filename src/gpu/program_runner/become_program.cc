@@ -14,8 +14,8 @@
 
 #include <array>
 #include <cerrno>
-#include <cstring>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <system_error>
@@ -165,11 +165,13 @@ Result<void> check_user_changes(const programs::UidRange& range) {
   const bool has_capabilities = (effective_capabilities() & kWanted) == kWanted;
   for (const char* const map : {"/proc/self/uid_map", "/proc/self/gid_map"}) {
     if (has_capabilities && is_mapped(map, range)) continue;
-    return fail(ErrorCode::kUnavailable,
-                fmt::format("separate_users: wanted the privileges to become the users {}-{} (root with CAP_SETUID, CAP_SETGID, "
-                            "CAP_CHOWN and CAP_KILL, outside a user namespace), found user {} without; separate_users: false "
-                            "runs all programs as this user",
-                            range.first, range.last, ::geteuid()));
+    return fail(
+        ErrorCode::kUnavailable,
+        fmt::format(
+            "separate_users: wanted the privileges to become the users {}-{} (root with CAP_SETUID, CAP_SETGID, "
+            "CAP_CHOWN and CAP_KILL, outside a user namespace), found user {} without; separate_users: false "
+            "runs all programs as this user",
+            range.first, range.last, ::geteuid()));
   }
   return {};
 }

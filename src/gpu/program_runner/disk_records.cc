@@ -74,7 +74,8 @@ Result<void> make_own_folder(const std::string& path, mode_t mode) {
   if (::lstat(path.c_str(), &found) != 0) return disk_trouble(path, "cannot be read");
   if (!S_ISDIR(found.st_mode)) return invalid(path + ": wanted a folder, found another file");
   if (found.st_uid != ::geteuid()) {
-    return invalid(fmt::format("{}: wanted a folder of user {}, found one of user {}", path, ::geteuid(), found.st_uid));
+    return invalid(
+        fmt::format("{}: wanted a folder of user {}, found one of user {}", path, ::geteuid(), found.st_uid));
   }
   if ((found.st_mode & 07777U) == mode || ::chmod(path.c_str(), mode) == 0) return {};
   return disk_trouble(path, "its mode cannot be set");

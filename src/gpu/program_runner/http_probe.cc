@@ -21,6 +21,7 @@ namespace {
 
 constexpr std::size_t kAnswerBytesMax = 4096;
 constexpr std::size_t kShownBytesMax = 300;
+constexpr const char* kNotListening = "does not listen at its port";
 
 sockaddr_in loopback(int port) {
   sockaddr_in address{};
@@ -60,15 +61,15 @@ std::optional<ProbeAnswer> HttpProbe::step(const ProbeQuestion& question) {
 std::optional<ProbeAnswer> HttpProbe::begin(const ProbeQuestion& question) {
   received_.clear();
   socket_ = Descriptor(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  request_ = fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n", question.is_post ? "POST" : "GET",
-                         question.path, question.port);
+  request_ = fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n",
+                         question.is_post ? "POST" : "GET", question.path, question.port);
   if (question.is_post) request_ += "Content-Length: 0\r\n";
   if (!question.key.empty()) request_ += fmt::format("berth-key: {}\r\n", question.key);
   request_ += "\r\n";
   const sockaddr_in address = loopback(question.port);
   const int connected = ::connect(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
   if (connected == 0 || errno == EINPROGRESS) return std::nullopt;
-  return end(0, fmt::format("does not listen at port {}", question.port));
+  return end(0, kNotListening);
 }
 
 std::optional<ProbeAnswer> HttpProbe::send() {
@@ -78,6 +79,7 @@ std::optional<ProbeAnswer> HttpProbe::send() {
     return std::nullopt;
   }
   if (errno == EAGAIN || errno == ENOTCONN || errno == EINTR) return std::nullopt;
+  if (errno == ECONNREFUSED) return end(0, kNotListening);
   return end(0, fmt::format("does not take a request: {}", std::strerror(errno)));
 }
 

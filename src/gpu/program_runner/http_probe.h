@@ -10,7 +10,7 @@
 namespace berth::edges {
 
 struct ProbeQuestion {
-  int port = 0;         ///< on the loopback interface
+  int port = 0;          ///< on the loopback interface
   bool is_post = false;  ///< else GET
   std::string path;
   std::string key = {};  ///< for the header `berth-key`; empty: none
@@ -27,6 +27,7 @@ class HttpProbe {
   /// The answer, once there is one; then the next call begins anew.
   [[nodiscard]] std::optional<ProbeAnswer> step(const ProbeQuestion& question);
   void forget() { socket_.close(); }
+  [[nodiscard]] bool is_open() const { return socket_.is_open(); }
 
  private:
   [[nodiscard]] std::optional<ProbeAnswer> begin(const ProbeQuestion& question);

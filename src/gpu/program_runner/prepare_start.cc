@@ -19,6 +19,7 @@
 #include "gpu/program_runner/disk_records.h"
 #include "gpu/program_runner/http_probe.h"
 #include "gpu/program_runner/keeper.h"
+#include "gpu/program_runner/readable_engine.h"
 #include "gpu/program_runner/trusted_file.h"
 #include "gpu/programs/program_plan.h"
 
@@ -77,6 +78,15 @@ Result<std::int64_t> copy_device_file(const ProcessOrder& order, const StartPlac
   return kBatchesPerLane * lanes * batch;
 }
 
+/// Absent: the repository names none.
+Result<std::optional<std::string>> engine_for_others(const ProcessOrder& order, const programs::ProgramRules& rules) {
+  const auto& repository = rules.repositories.at(order.parameters.at(std::string(programs::kServeRepository)));
+  if (!repository.engine) return std::nullopt;
+  auto path = readable_engine(*repository.engine, rules.state + "/engine");
+  if (!path) return pass_on(path.error());
+  return std::optional(std::move(*path));
+}
+
 std::vector<std::string> environment_of(const programs::ProgramRecord& record, const std::string& home) {
   std::vector<std::string> environment = {kProgramPath, "LANG=C.UTF-8", "HOME=" + home, "TMPDIR=" + home};
   environment.push_back("CUDA_VISIBLE_DEVICES=" + record.order.device_uuid);
@@ -100,6 +110,11 @@ Result<programs::ProgramRecord> prepare_start(programs::ProgramRecord record, co
     if (!in_flight) return pass_on(in_flight.error());
     serve_in_flight = *in_flight;
     places.device_file = place.folder + program_files::kDevice;
+  }
+  if (is_serve && record.start.uid) {
+    auto engine = engine_for_others(record.order, place.rules);
+    if (!engine) return pass_on(engine.error());
+    places.engine = std::move(*engine);
   }
   programs::ProgramPlan plan = programs::plan_of(record.order, place.rules, places);
   record.key.clear();
@@ -151,7 +166,8 @@ Result<pid_t> spawn_keeper(const std::string& program, const std::string& folder
   ::posix_spawnattr_setsigmask(&attributes, &held);
   ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID);
   pid_t pid = 0;
-  const int trouble = ::posix_spawn(&pid, program.c_str(), &files, &attributes, word_pointers.data(), environment_pointers.data());
+  const int trouble =
+      ::posix_spawn(&pid, program.c_str(), &files, &attributes, word_pointers.data(), environment_pointers.data());
   ::posix_spawn_file_actions_destroy(&files);
   ::posix_spawnattr_destroy(&attributes);
   if (trouble == 0) return pid;

@@ -23,7 +23,7 @@ struct StartPlace {
 [[nodiscard]] Result<programs::ProgramRecord> prepare_start(programs::ProgramRecord record, const StartPlace& place);
 
 /// Executes `program` as the keeper of this folder, with nothing of this process but its privileges. Error: no process.
-[[nodiscard]] Result<pid_t> spawn_keeper(const std::string& program, const std::string& folder, std::int64_t start_number,
-                                         const std::optional<std::string>& simulated_state);
+[[nodiscard]] Result<pid_t> spawn_keeper(const std::string& program, const std::string& folder,
+                                         std::int64_t start_number, const std::optional<std::string>& simulated_state);
 
 }  // namespace berth::edges

@@ -27,6 +27,7 @@
 #include "gpu/program_runner/simulated_process.h"
 #include "gpu/program_runner/trusted_file.h"
 #include "gpu/program_runner/watched_program.h"
+#include "gpu/programs/program_offer.h"
 #include "gpu/programs/program_plan.h"
 #include "gpu/programs/tenant_uids.h"
 
@@ -37,7 +38,8 @@ using Kept = WatchedProgram::Kept;
 
 constexpr std::size_t kProgramsMax = 512;
 constexpr std::size_t kMessageLogBytes = 1024;
-constexpr Micros kTick = Micros(20'000);           // while a program starts
+constexpr Micros kTick = Micros(20'000);               // while a program starts
+constexpr Micros kProbePause = Micros(50'000);         // between two questions
 constexpr Micros kProbePatience = Micros::seconds(5);  // for the answer of a GET
 constexpr int kRestMillisMax = 60'000;
 constexpr mode_t kPassableMode = 0711;  // a program's user must reach its home
@@ -144,6 +146,10 @@ class ProgramRunner::Watch {
     wake_up_.ring();
   }
 
+  [[nodiscard]] std::vector<programs::ProgramOffer> offers() const { return programs::offers_of(options_.rules); }
+
+  [[nodiscard]] bool separates_users() const { return options_.rules.separates_users; }
+
   [[nodiscard]] std::vector<ProcessReport> list() const {
     const std::scoped_lock hold(mutex_);
     std::vector<ProcessReport> reports;
@@ -184,9 +190,10 @@ class ProgramRunner::Watch {
         change(found->second);
         return {};
       }
-      return invalid(fmt::format("slice: wanted one without a program, found generation {} of {} with another one, or one that "
-                                 "is being stopped",
-                                 order.generation, order.slice));
+      return invalid(
+          fmt::format("slice: wanted one without a program, found generation {} of {} with another one, or one that "
+                      "is being stopped",
+                      order.generation, order.slice));
     }
     if (programs_.size() >= kProgramsMax) {
       return fail(ErrorCode::kUnavailable, fmt::format("wanted at most {} programs, found one more", kProgramsMax));
@@ -195,7 +202,8 @@ class ProgramRunner::Watch {
     program.record.drain_seconds = programs::limits_of(order, options_.rules).drain_seconds;
     if (auto given = give_user(program); !given) return given;
     if (auto made = make_own_folder(program.folder, kPassableMode); !made) return made;
-    if (auto saved = write_record(program.folder + program_files::kRecord, text_of(program.record)); !saved) return saved;
+    if (auto saved = write_record(program.folder + program_files::kRecord, text_of(program.record)); !saved)
+      return saved;
     program.start_at = steady_now();
     change(programs_.emplace(name, std::move(program)).first->second);
     return {};
@@ -203,6 +211,7 @@ class ProgramRunner::Watch {
 
   /// The tenant's uid is on the disk before anything runs with it.
   Result<void> give_user(WatchedProgram& program) {
+    program.record.start.uid.reset();
     if (!options_.rules.separates_users) return {};
     programs::TenantUids changed = uids_;
     const auto uid = changed.uid_of(program.record.order.tenant, *options_.rules.uids);
@@ -328,7 +337,7 @@ class ProgramRunner::Watch {
     constexpr Micros kNothing = Micros(-1);
     switch (program.kept) {
       case Kept::kNo:
-        return std::max(program.start_at - now, Micros(0));
+        return program.record.is_wanted ? std::max(program.start_at - now, Micros(0)) : Micros(0);
       case Kept::kUnknown:
         return kTick;
       case Kept::kYes:
@@ -366,8 +375,10 @@ class ProgramRunner::Watch {
       program.kept = Kept::kUnknown;
       return;
     }
+    if (auto given = give_user(program); !given) return fail_start(program, given.error().message, now);
     const bool is_simulated = options_.simulated_state.has_value();
-    auto prepared = prepare_start(program.record, {.rules = options_.rules, .is_simulated = is_simulated, .folder = program.folder});
+    auto prepared = prepare_start(program.record,
+                                  {.rules = options_.rules, .is_simulated = is_simulated, .folder = program.folder});
     if (!prepared) return fail_start(program, prepared.error().message, now);
     if (auto saved = write_record(program.folder + program_files::kRecord, text_of(*prepared)); !saved) {
       return fail_start(program, saved.error().message, now);
@@ -431,11 +442,16 @@ class ProgramRunner::Watch {
   void ask_if_ready(WatchedProgram& program, Instant now) {
     const programs::ProgramRecord& record = program.record;
     const bool is_serve = record.start.is_serve;
-    if (record.start.uid && is_taken_by_another(record.port, *record.start.uid)) {
-      program.probe_message = fmt::format("port {} is another user's", record.port);
-      return;
+    if (!program.probe.is_open()) {
+      if (now - program.probe_since < kProbePause) return;
+      program.probe_since = now;
+      if (record.start.uid && is_taken_by_another(record.port, *record.start.uid)) {
+        program.probe_message = fmt::format("port {} is another user's", record.port);
+        return;
+      }
     }
-    const auto answer = program.probe.step({.port = record.port, .is_post = is_serve, .path = record.ready, .key = record.key});
+    const auto answer =
+        program.probe.step({.port = record.port, .is_post = is_serve, .path = record.ready, .key = record.key});
     if (!answer) {
       if (!is_serve && now - program.probe_since > kProbePatience) {
         program.probe.forget();
@@ -559,6 +575,8 @@ ProgramVerbs ProgramRunner::verbs() {
           .take_reports = [watch] { return watch->take_reports(); },
           .read_log = [watch](const std::string& slice, std::uint64_t generation,
                               std::size_t bytes_max) { return watch->read_log(slice, generation, bytes_max); },
+          .offers = watch->offers(),
+          .separates_users = watch->separates_users(),
           .on_news = [watch](std::function<void()> on_news) { watch->set_on_news(std::move(on_news)); }};
 }
 

@@ -16,7 +16,7 @@ struct ProgramRunnerOptions {
   programs::ProgramRules rules;
   /// The file of the simulated machine that this one is; absent: a real one.
   std::optional<std::string> simulated_state = std::nullopt;
-  std::string keeper_program = "/proc/self/exe";  ///< executed as `berth hands --keep FOLDER --start N`
+  std::string keeper_program = "/proc/self/exe";     ///< executed as `berth hands --keep FOLDER --start N`
   std::function<void(const std::string&)> log = {};  ///< a line; called by any thread, under a lock
 };
 
@@ -25,8 +25,8 @@ struct ProgramRunnerOptions {
 /// Error (kUnavailable): this process cannot become other users, which `separate_users` asks for.
 [[nodiscard]] Result<void> check_privileges(const programs::ProgramRules& rules);
 
-/// A thread watches. Each program has a keeper (keeper.h), which outlives this object and its process: programs that are
-/// there at the start are adopted, by the lock that their keeper holds, and its number and start time.
+/// A thread watches. Each program has a keeper (keeper.h), which outlives this object and its process: programs that
+/// are there at the start are adopted, by the lock that their keeper holds, and its number and start time.
 class ProgramRunner {
   class Watch;
   struct OnlyByOpen {};

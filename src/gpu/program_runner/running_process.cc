@@ -73,6 +73,7 @@ Descriptor open_process(const programs::ProcessIdentity& identity) {
 }
 
 bool has_ended(const Descriptor& process) {
+  if (!process.is_open()) return true;
   pollfd place{.fd = process.number(), .events = POLLIN, .revents = 0};
   return ::poll(&place, 1, 0) > 0;
 }

@@ -59,8 +59,8 @@ Result<void> check_trusted_program(const std::string& path) {
 Result<std::string> read_foreign_file(const std::string& folder, const std::string& name, std::size_t bytes_max) {
   const std::string path = folder + "/" + name;
   const Descriptor place(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const Descriptor file(place.is_open() ? ::openat(place.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-                                        : -1);
+  const Descriptor file(
+      place.is_open() ? ::openat(place.number(), name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1);
   if (!file.is_open()) {
     return fail(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidInput,
                 fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));

@@ -31,7 +31,7 @@ struct WatchedProgram {
   pid_t keeper_pid = 0;    ///< of a child of this process; 0: of another
   std::int64_t pid = 0;    ///< of the program; 0: not known
   bool is_asked_to_end = false;
-  bool is_late = false;  ///< it was not ready in time
+  bool is_late = false;      ///< it was not ready in time
   bool is_cleaning = false;  ///< the keeper only removes its home
 
   Instant started = {};

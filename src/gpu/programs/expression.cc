@@ -116,7 +116,8 @@ class ExpressionParser {
     if (!repeats) return piece;
     piece = repeated(piece, *repeats);
     constexpr std::string_view kMarks = "*+?{";
-    if (!is_over() && kMarks.find(peek()) != std::string_view::npos) fault("one repeat after another only with a group");
+    if (!is_over() && kMarks.find(peek()) != std::string_view::npos)
+      fault("one repeat after another only with a group");
     return piece;
   }
 

@@ -1,8 +1,9 @@
 /// Regular expressions for parameters: a small language, matched in time that is bounded for any text.
 ///
-/// Literals, `.`, classes (`[a-z0-9-]`, `[^/]`, `\d`, `\w`, `\s` and their opposites), groups, `|`, `*`, `+`, `?`, `{m}`, `{m,}`,
-/// `{m,n}`. An expression matches a text as a whole, so there are no anchors; nor back-references or look-around. The
-/// matcher keeps the set of all positions in the expression (Thompson 1968): O(text x expression), no back-tracking.
+/// Literals, `.`, classes (`[a-z0-9-]`, `[^/]`, `\d`, `\w`, `\s` and their opposites), groups, `|`, `*`, `+`, `?`,
+/// `{m}`, `{m,}`, `{m,n}`. An expression matches a text as a whole, so there are no anchors; nor back-references or
+/// look-around. The matcher keeps the set of all positions in the expression (Thompson 1968): O(text x expression),
+/// no back-tracking.
 #pragma once
 
 #include <bitset>

@@ -26,8 +26,8 @@ Result<std::vector<ArgumentPart>> parts_of(std::string_view argument) {
     }
     const std::size_t end = byte == '{' ? argument.find_first_of("{}", at + 1) : std::string_view::npos;
     if (end == std::string_view::npos || argument[end] != '}' || end == at + 1) {
-      return invalid(fmt::format("wanted {{NAME}}, {{{{ or }}}}, found {} at byte {} of {}", in_quotes(argument.substr(at, 1)),
-                                 at + 1, in_quotes(argument)));
+      return invalid(fmt::format("wanted {{NAME}}, {{{{ or }}}}, found {} at byte {} of {}",
+                                 in_quotes(argument.substr(at, 1)), at + 1, in_quotes(argument)));
     }
     parts.push_back({.is_name = true, .text = std::string(argument.substr(at + 1, end - at - 1))});
     at = end + 1;

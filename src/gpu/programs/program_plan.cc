@@ -42,8 +42,10 @@ Result<void> check_place(const ProcessOrder& order) {
                        std::ranges::all_of(uuid.substr(4), [](char c) {
                          return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-';
                        });
-  if (!is_uuid) return invalid(fmt::format("device: wanted the UUID of a GPU or MIG device, found {}", in_quotes(uuid)));
-  const bool is_tenant = !order.tenant.empty() && order.tenant.size() <= kOrderTenantBytesMax && is_printable(order.tenant);
+  if (!is_uuid)
+    return invalid(fmt::format("device: wanted the UUID of a GPU or MIG device, found {}", in_quotes(uuid)));
+  const bool is_tenant =
+      !order.tenant.empty() && order.tenant.size() <= kOrderTenantBytesMax && is_printable(order.tenant);
   if (!is_tenant) return invalid(fmt::format("tenant: wanted a name, found {}", in_quotes(order.tenant)));
   return {};
 }
@@ -109,7 +111,8 @@ ProgramPlan serve_plan(const ProcessOrder& order, const ModelFolder& folder, con
   plan.words.insert(plan.words.end(), {"--listen", fmt::format("127.0.0.1:{}", places.port)});
   plan.words.insert(plan.words.end(), {"--grpc", "127.0.0.1:0"});
   plan.words.insert(plan.words.end(), {"--device", places.device_file ? "simulated:" + *places.device_file : "cuda:0"});
-  if (folder.engine) plan.words.insert(plan.words.end(), {"--engine", *folder.engine});
+  const std::optional<std::string>& engine = places.engine ? places.engine : folder.engine;
+  if (engine) plan.words.insert(plan.words.end(), {"--engine", *engine});
   return plan;
 }
 

@@ -71,7 +71,8 @@ ProgramStart read_start(const yaml::Value& value) {
   start.environment = read_texts(value.at("environment"));
   start.is_serve = value.at("is_serve").truth();
   if (const yaml::Value uid = value.at("uid"); uid.is_written()) start.uid = uid.whole({1, UINT32_MAX});
-  if (const yaml::Value memory = value.at("memory_mib"); memory.is_written()) start.memory_mib = memory.whole({1, INT64_MAX});
+  if (const yaml::Value memory = value.at("memory_mib"); memory.is_written())
+    start.memory_mib = memory.whole({1, INT64_MAX});
   start.files_max = value.at("files_max").whole({});
   return start;
 }
@@ -126,7 +127,8 @@ Result<ProgramRecord> read_program_record(std::string_view text, const std::stri
     record.port = static_cast<int>(root.at("port").whole({0, UINT16_MAX}));
     record.key = root.at("key").text("a text");
     record.ready = root.at("ready").text("a text");
-    if (const yaml::Value time = root.at("start_time_us"); time.is_written()) record.start_time = Micros(time.whole({}));
+    if (const yaml::Value time = root.at("start_time_us"); time.is_written())
+      record.start_time = Micros(time.whole({}));
     record.ready_seconds = root.at("ready_seconds").whole({});
     record.drain_seconds = root.at("drain_seconds").whole({});
     record.in_flight_max = root.at("in_flight_max").whole({});
@@ -174,7 +176,8 @@ std::string last_lines(std::string_view log, std::size_t bytes_max) {
   while (!log.empty() && log.back() == '\n') log.remove_suffix(1);
   std::string text;
   for (const char byte : log) {
-    const bool is_shown = (byte >= ' ' && byte != '\x7f') || byte == '\n' || byte == '\t' || static_cast<signed char>(byte) < 0;
+    const bool is_shown =
+        (byte >= ' ' && byte != '\x7f') || byte == '\n' || byte == '\t' || static_cast<signed char>(byte) < 0;
     text += is_shown ? byte : '?';
   }
   return text;

@@ -14,9 +14,9 @@ namespace berth::programs {
 
 /// How a keeper starts the program (gpu/program_runner/keeper.h).
 struct ProgramStart {
-  std::vector<std::string> words = {};        ///< program and arguments
-  std::vector<std::string> environment = {};  ///< NAME=VALUE
-  bool is_serve = false;                      ///< the program is this one, whatever the first word says
+  std::vector<std::string> words = {};             ///< program and arguments
+  std::vector<std::string> environment = {};       ///< NAME=VALUE
+  bool is_serve = false;                           ///< the program is this one, whatever the first word says
   std::optional<std::int64_t> uid = std::nullopt;  ///< absent: that of the keeper
   std::optional<std::int64_t> memory_mib = std::nullopt;
   std::int64_t files_max = 0;
@@ -30,8 +30,8 @@ struct ProgramRecord {
   std::int64_t starts = 0;  ///< the number of the start that is described here; 0: none yet
   int port = 0;
   std::string key = {};
-  std::string ready = {};                            ///< path
-  std::optional<Micros> start_time = std::nullopt;   ///< it was ready after that
+  std::string ready = {};                           ///< path
+  std::optional<Micros> start_time = std::nullopt;  ///< it was ready after that
   std::int64_t ready_seconds = 0;
   std::int64_t drain_seconds = 0;
   std::int64_t in_flight_max = 1;

@@ -58,7 +58,7 @@ struct ProgramRules {
   std::map<std::string, ModelFolder> repositories = {};
   std::optional<UidRange> uids = std::nullopt;  ///< present if users are separated and anything may run
   bool separates_users = true;
-  std::string state = "/var/lib/berth/hands";                  ///< folder of records, logs, homes
+  std::string state = "/var/lib/berth-hands";                   ///< folder of records, logs, homes
   std::optional<std::string> simulated_devices = std::nullopt;  ///< folder of SLICE-GENERATION.yaml
   friend bool operator==(const ProgramRules&, const ProgramRules&) = default;
 

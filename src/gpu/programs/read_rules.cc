@@ -19,6 +19,7 @@ constexpr std::size_t kWordsMax = 128;
 constexpr std::size_t kWordBytesMax = 4096;
 constexpr std::size_t kParametersMax = 16;
 constexpr std::size_t kTenantsMax = 256;
+constexpr std::size_t kOfferBytesMax = 8192;  // so that an offer fits into a packet of the agent
 constexpr std::int64_t kSecondsMax = 86'400;
 constexpr std::int64_t kInFlightMax = 1'000'000;
 constexpr std::int64_t kMemoryMibMax = std::int64_t{1} << 30U;
@@ -26,18 +27,16 @@ constexpr std::int64_t kFilesMax = 1'000'000;
 constexpr std::int64_t kUidFirst = 1'000;  // below are the users of the system
 constexpr std::int64_t kUidLast = 4'294'967'293;
 
-constexpr std::array<std::string_view, 9> kTemplateKeys = {
-    "command", "parameters", "ready", "ready_seconds", "drain_seconds", "tenants", "in_flight_max", "memory_mib",
-    "files_max"};
+constexpr std::array<std::string_view, 9> kTemplateKeys = {"command",       "parameters",    "ready",
+                                                           "ready_seconds", "drain_seconds", "tenants",
+                                                           "in_flight_max", "memory_mib",    "files_max"};
 constexpr std::array<std::string_view, 8> kRepositoryKeys = {
     "path", "tenants", "engine", "ready_seconds", "drain_seconds", "in_flight_max", "memory_mib", "files_max"};
 
 /// Names of templates, repositories and parameters.
 bool is_rule_name(std::string_view text) {
   constexpr std::size_t kBytesMax = 63;
-  const auto is_part = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-';
-  };
+  const auto is_part = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_' || c == '-'; };
   return !text.empty() && text.size() <= kBytesMax && text[0] >= 'a' && text[0] <= 'z' &&
          std::ranges::all_of(text, is_part);
 }
@@ -68,7 +67,8 @@ std::string read_absolute(const yaml::Value& value, std::string_view wanted) {
 std::vector<std::string> read_tenants(const yaml::Value& value) {
   std::vector<std::string> tenants;
   const auto items = value.items("a list of at least one tenant", false);
-  if (items.size() > kTenantsMax) value.refuse(fmt::format("at most {} tenants", kTenantsMax), std::to_string(items.size()));
+  if (items.size() > kTenantsMax)
+    value.refuse(fmt::format("at most {} tenants", kTenantsMax), std::to_string(items.size()));
   for (const yaml::Value& item : items) tenants.push_back(item.name());
   return tenants;
 }
@@ -139,7 +139,8 @@ void check_placeholders(const yaml::Value& value, const ProgramTemplate& made) {
     }
   }
   for (const auto& [name, expression] : made.parameters) {
-    if (!used.contains(name)) value.at("parameters").at(name).fail(fmt::format("wanted an argument with {{{}}}, found none", name));
+    if (!used.contains(name))
+      value.at("parameters").at(name).fail(fmt::format("wanted an argument with {{{}}}, found none", name));
   }
 }
 
@@ -154,6 +155,12 @@ ProgramTemplate read_template(const yaml::Value& value) {
   made.tenants = read_tenants(value.at("tenants"));
   made.limits = read_limits(value, {});
   if (!value.has_failed()) check_placeholders(value, made);
+  std::size_t bytes = 0;
+  for (const std::string& tenant : made.tenants) bytes += tenant.size();
+  for (const auto& [name, expression] : made.parameters) bytes += name.size() + expression.text().size();
+  if (bytes > kOfferBytesMax) {
+    value.refuse(fmt::format("at most {} bytes of names and expressions", kOfferBytesMax), std::to_string(bytes));
+  }
   return made;
 }
 
@@ -162,6 +169,10 @@ ModelFolder read_repository(const yaml::Value& value) {
   ModelFolder folder;
   folder.path = read_absolute(value.at("path"), "the absolute path of a folder");
   folder.tenants = read_tenants(value.at("tenants"));
+  std::size_t bytes = 0;
+  for (const std::string& tenant : folder.tenants) bytes += tenant.size();
+  if (bytes > kOfferBytesMax)
+    value.refuse(fmt::format("at most {} bytes of names", kOfferBytesMax), std::to_string(bytes));
   if (const yaml::Value engine = value.at("engine"); engine.is_written()) {
     folder.engine = read_absolute(engine, "the absolute path of the library of ONNX Runtime");
   }
@@ -176,7 +187,8 @@ std::optional<UidRange> read_uids(const yaml::Value& value) {
   if (value.has_failed()) return std::nullopt;
   const std::size_t minus = text.find('-');
   const auto first = parse_count(std::string_view(text).substr(0, minus), kUidLast);
-  const auto last = minus == std::string::npos ? first : parse_count(std::string_view(text).substr(minus + 1), kUidLast);
+  const auto last =
+      minus == std::string::npos ? first : parse_count(std::string_view(text).substr(minus + 1), kUidLast);
   if (minus == std::string::npos || !first || !last || *first < kUidFirst || *last < *first) {
     value.refuse(kWanted);
     return std::nullopt;
@@ -198,7 +210,8 @@ ProgramRules read_rules(const yaml::Value& root) {
     rules.repositories.emplace(name, read_repository(repositories.at(name)));
   }
   rules.uids = read_uids(root.at("uids"));
-  if (const yaml::Value separate = root.at("separate_users"); separate.is_written()) rules.separates_users = separate.truth();
+  if (const yaml::Value separate = root.at("separate_users"); separate.is_written())
+    rules.separates_users = separate.truth();
   if (const yaml::Value state = root.at("programs_state"); state.is_written()) {
     rules.state = read_absolute(state, "the absolute path of a folder");
   }
@@ -206,7 +219,8 @@ ProgramRules read_rules(const yaml::Value& root) {
     rules.simulated_devices = read_absolute(devices, "the absolute path of a folder");
   }
   if (!root.has_failed() && rules.has_any() && rules.separates_users && !rules.uids) {
-    root.at("uids").fail("wanted a range of users for tenants, such as 600000-600999, or separate_users: false, found neither");
+    root.at("uids").fail(
+        "wanted a range of users for tenants, such as 600000-600999, or separate_users: false, found neither");
   }
   return rules;
 }

@@ -17,8 +17,6 @@ std::int64_t RestartClock::failures(Instant now) const {
   return std::ranges::count_if(failures_, [&](Instant at) { return now - at < kWindow; });
 }
 
-bool RestartClock::is_looping(Instant now) const {
-  return failures(now) >= static_cast<std::int64_t>(kLoopingFrom);
-}
+bool RestartClock::is_looping(Instant now) const { return failures(now) >= static_cast<std::int64_t>(kLoopingFrom); }
 
 }  // namespace berth::programs

@@ -9,8 +9,8 @@
 
 namespace berth::programs {
 
-/// After a failure the program starts again after 1, 2, 4, .. 60 s; from 1 s again once it has been ready for 60 s. It is
-/// looping with ten failures in ten minutes.
+/// After a failure the program starts again after 1, 2, 4, .. 60 s; from 1 s again once it has been ready for 60 s.
+/// It is looping with ten failures in ten minutes.
 class RestartClock {
  public:
   static constexpr Micros kPauseFirst = Micros::seconds(1);

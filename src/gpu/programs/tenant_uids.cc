@@ -29,8 +29,9 @@ Result<std::int64_t> TenantUids::uid_of(const std::string& tenant, const UidRang
     uids_.emplace(tenant, uid);
     return uid;
   }
-  return fail(ErrorCode::kUnavailable, fmt::format("uids: wanted a free uid of {}-{} for tenant {}, found none: {} tenants have them",
-                                                   range.first, range.last, in_quotes(tenant), uids_.size()));
+  return fail(ErrorCode::kUnavailable,
+              fmt::format("uids: wanted a free uid of {}-{} for tenant {}, found none: {} tenants have them",
+                          range.first, range.last, in_quotes(tenant), uids_.size()));
 }
 
 std::string TenantUids::text() const {

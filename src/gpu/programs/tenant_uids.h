@@ -13,8 +13,8 @@ namespace berth::programs {
 
 class TenantUids {
  public:
-  /// The tenant's uid: the one that it has, or the first free one of the range. Error (kUnavailable): none is left, or its
-  /// own is outside the range.
+  /// The tenant's uid: the one that it has, or the first free one of the range. Error (kUnavailable): none is left,
+  /// or its own is outside the range.
   [[nodiscard]] Result<std::int64_t> uid_of(const std::string& tenant, const UidRange& range);
 
   /// As a file, and back. Error: it is not one; two tenants have the same uid.

@@ -73,6 +73,10 @@ struct DeviceSource {
   std::function<std::optional<std::string>()> agent_gone = {};
   /// The programs of a service; empty: this world runs none.
   std::function<ServicePrograms(const std::string& tenant, const std::string& service)> programs = {};
+  /// Why the hands would not run a program; nothing: they would, or cannot be asked now.
+  std::function<std::optional<std::string>(const ProcessOrder& order)> why_no_program = {};
+  /// Whether each tenant's programs have a user of their own. May be empty.
+  std::function<bool()> separates_users = {};
   /// The last bytes of the log of a program.
   std::function<std::optional<std::string>(const std::string& slice, std::uint64_t generation, std::size_t bytes_max)>
       log = {};

@@ -42,6 +42,7 @@ void LocalPrograms::serve(Session& session) {
     sight.acknowledged_table = acknowledged_;
   }
   wanted_ = sight.wanted;
+  add_batch_times(session);
   carry_out(session, book_.step(sight));
 }
 
@@ -64,6 +65,51 @@ void LocalPrograms::take_reports(Session& session) {
   for (const RequestReport& report : reports) stored_.try_emplace(report.gateway, 0);
   if (!options_.measures_load) return;
   for (auto& [gateway, number] : stored_) number = session.counted_until(gateway);
+}
+
+void LocalPrograms::add_batch_times(Session& session) {
+  std::map<ProgramKey, std::string> times;
+  {
+    const std::scoped_lock hold(mutex_);
+    if (times_.empty() || session.now().second() <= batches_second_) return;
+    times = std::exchange(times_, {});
+  }
+  const auto find = [&](const ProgramKey& program) {
+    return std::ranges::find_if(wanted_, [&](const WantedProgram& each) {
+      return each.order.slice == program.first && each.order.generation == program.second;
+    });
+  };
+  for (const auto& [program, text] : times) {
+    const auto wanted = find(program);
+    const auto read = read_server_times(text);
+    if (wanted == wanted_.end() || !read) continue;
+    const GpuModel& model = session.scenario().model_of(wanted->on.slice.gpu);
+    batches_.add(program,
+                 {.service = wanted->on.service,
+                  .gpu = model.name,
+                  .profile = profile_name(model, wanted->on.slice.profile)},
+                 wanted->batch_us, *read);
+  }
+  batches_.keep([&](const ProgramKey& program) { return find(program) != wanted_.end(); });
+  batches_second_ = session.now().second();
+  for (const sim::BatchTimes& each : batches_.take(batches_second_)) session.add_batch_times(each);
+}
+
+std::vector<LocalPrograms::Server> LocalPrograms::servers() const {
+  const std::scoped_lock hold(mutex_);
+  std::vector<Server> servers;
+  for (const ServiceEndpoints& service : table_.services) {
+    for (const Endpoint& each : service.replicas) {
+      if (!each.says_who_it_is) continue;
+      servers.push_back({.program = {each.slice, each.generation}, .url = each.url, .key = each.key});
+    }
+  }
+  return servers;
+}
+
+void LocalPrograms::take_times(const ProgramKey& program, std::string text) {
+  const std::scoped_lock hold(mutex_);
+  times_[program] = std::move(text);
 }
 
 void LocalPrograms::carry_out(Session& session, const ProgramOrders& orders) {
@@ -120,7 +166,10 @@ void LocalPrograms::send(const std::string& line) {
 void LocalPrograms::follow(LineSink sink) {
   {
     const std::scoped_lock hold(mutex_);
-    if (sinks_.size() + new_sinks_.size() >= kSinksMax) sinks_.erase(sinks_.begin());  // the oldest is probably gone
+    if (sinks_.size() + new_sinks_.size() >= kSinksMax) {  // the oldest is probably gone
+      std::vector<LineSink>& oldest = sinks_.empty() ? new_sinks_ : sinks_;
+      oldest.erase(oldest.begin());
+    }
     new_sinks_.push_back(std::move(sink));
   }
   options_.wake();
@@ -148,6 +197,12 @@ ServicePrograms LocalPrograms::programs_of(const std::string& tenant, const std:
     if (each.tenant == tenant && each.service == service) programs.endpoints = each.replicas;
   }
   return programs;
+}
+
+std::optional<std::string> LocalPrograms::why_refused(const ProcessOrder& order) const {
+  const auto checked = hands_.check(order);
+  if (checked || checked.error().code != ErrorCode::kInvalidInput) return std::nullopt;
+  return checked.error().message;
 }
 
 std::optional<std::string> LocalPrograms::read_log(const std::string& slice, std::uint64_t generation,

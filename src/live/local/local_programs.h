@@ -16,6 +16,7 @@
 #include "domain/values/endpoints.h"
 #include "domain/values/request_record.h"
 #include "live/local/device_source.h"
+#include "live/programs/batch_reports.h"
 #include "live/programs/program_book.h"
 #include "live/programs/wanted_programs.h"
 
@@ -49,17 +50,30 @@ class LocalPrograms {
   void serve(Session& session);
 
   // Any thread may call these.
+  /// A `berth serve` that is ready, to be asked for the times of its batches.
+  struct Server {
+    ProgramKey program;
+    std::string url;
+    std::string key;
+  };
+  [[nodiscard]] std::vector<Server> servers() const;
+  /// What one of them answered to `GET /berth/v1/times`.
+  void take_times(const ProgramKey& program, std::string text);
   /// From now on the sink gets each table as a line, the present one first, and an empty line every five seconds.
   void follow(LineSink sink);
   /// Takes a report of a gateway. Returns up to which number its records are stored; nothing: too many reports wait.
   [[nodiscard]] std::optional<std::uint64_t> take_report(RequestReport report);
   [[nodiscard]] ServicePrograms programs_of(const std::string& tenant, const std::string& service) const;
+  /// Why the hands would refuse the order; nothing: they would take it, or cannot be asked now.
+  [[nodiscard]] std::optional<std::string> why_refused(const ProcessOrder& order) const;
+  [[nodiscard]] bool separates_users() const { return hands_.separates_users(); }
   [[nodiscard]] std::optional<std::string> read_log(const std::string& slice, std::uint64_t generation,
                                                     std::size_t bytes_max);
   [[nodiscard]] EndpointTable table() const;
 
  private:
   void take_reports(Session& session);
+  void add_batch_times(Session& session);
   void carry_out(Session& session, const ProgramOrders& orders);
   void start(const Session& session, const ProcessOrder& order, const std::vector<WantedProgram>& wanted);
   void send(const std::string& line);
@@ -71,7 +85,11 @@ class LocalPrograms {
   bool knew_all_ = false;
   std::map<std::string, std::int64_t> looping_since_;  ///< by slice and generation: second of the world
 
+  BatchReports batches_;
+  std::int64_t batches_second_ = -1;  ///< of the world, when they were last added
+
   mutable std::mutex mutex_;  ///< of all that follows
+  std::map<ProgramKey, std::string> times_;  ///< answers that were not read yet
   std::mutex log_mutex_;      ///< of calls that wait for the hands
   EndpointTable table_;
   std::map<std::pair<std::string, std::string>, ServicePrograms> views_;

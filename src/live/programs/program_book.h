@@ -25,6 +25,7 @@ struct WantedProgram {
   bool is_startable = false;  ///< the order is complete: its device is known
   std::string service;
   std::vector<BatchLatency> latencies = {};
+  std::vector<std::int64_t> batch_us = {};  ///< the table's time of a batch of n at index n - 1
 };
 
 /// A service with `run`, whether it has slices or not.

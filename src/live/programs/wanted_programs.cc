@@ -9,16 +9,21 @@
 namespace berth::live {
 namespace {
 
-/// Of batches of 1, 2, 4 .. and the largest.
-std::vector<BatchLatency> latencies_of(const ServiceSpec& spec, const GpuModel& model, const world::ProgramSlice& on) {
-  std::vector<BatchLatency> latencies;
+/// The time of a batch of n at index n - 1.
+std::vector<std::int64_t> batch_times_of(const ServiceSpec& spec, const GpuModel& model,
+                                         const world::ProgramSlice& on) {
   const auto point = profile::point_for(spec, model, on.slice.profile, on.point);
-  if (!point) return latencies;
-  const std::vector<std::int64_t> all = profile::latencies_us(*point, Decimal(1));
-  for (std::size_t batch = 1; batch <= all.size();
-       batch = batch == all.size() ? batch + 1 : std::min(2 * batch, all.size())) {
-    latencies.push_back({.batch = static_cast<std::int64_t>(batch), .latency = Micros(all[batch - 1])});
+  return point ? profile::latencies_us(*point, Decimal(1)) : std::vector<std::int64_t>();
+}
+
+/// Of batches of 1, 2, 4 .. and the largest.
+std::vector<BatchLatency> latencies_of(const std::vector<std::int64_t>& batch_us) {
+  std::vector<BatchLatency> latencies;
+  for (std::size_t batch = 1; batch <= batch_us.size(); batch *= 2) {
+    latencies.push_back({.batch = static_cast<std::int64_t>(batch), .latency = Micros(batch_us[batch - 1])});
   }
+  if (batch_us.empty() || latencies.back().batch == std::ssize(batch_us)) return latencies;
+  latencies.push_back({.batch = std::ssize(batch_us), .latency = Micros(batch_us.back())});
   return latencies;
 }
 
@@ -42,7 +47,8 @@ std::vector<WantedProgram> wanted_programs(const Scenario& scenario, const std::
     wanted.order.template_name = spec.running.program->template_name;
     wanted.order.parameters = spec.running.program->parameters;
     wanted.order.device_uuid = *uuid;
-    wanted.latencies = latencies_of(spec, scenario.model_of(on.slice.gpu), on);
+    wanted.batch_us = batch_times_of(spec, scenario.model_of(on.slice.gpu), on);
+    wanted.latencies = latencies_of(wanted.batch_us);
   }
   return programs;
 }

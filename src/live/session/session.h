@@ -42,6 +42,7 @@ struct StepAnswer;
 namespace berth::sim {
 class FaultBook;
 class Loop;
+struct BatchTimes;
 struct FaultOrder;
 struct LoopOptions;
 struct WorldLeft;
@@ -258,6 +259,8 @@ class Session {
   [[nodiscard]] std::uint64_t counted_until(const std::string& gateway) const;
   /// The second of the world from which on nothing was counted.
   [[nodiscard]] std::int64_t requests_known_until() const;
+  /// The times of batches that programs ran at a place (speed_estimator.h). Requires: seconds of a place ascend.
+  void add_batch_times(const sim::BatchTimes& times);
   /// Emits what a device reported, and logs it as an event.
   void on_device_note(const DeviceNoted& noted);
   /// The latest kept text of that kind for the GPU (EventLog), so that a restart does not report it again.

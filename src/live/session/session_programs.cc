@@ -10,6 +10,7 @@
 #include "live/session/object_names.h"
 #include "live/session/session.h"
 #include "live/session/session_log.h"
+#include "live/session/speed_estimator.h"
 #include "sim/world/loop.h"
 
 namespace berth::live {
@@ -55,6 +56,8 @@ void Session::program_gone(const world::ProgramSlice& on) {
   loop_->program_gone(on.slice, on.generation);
   report_world(false);
 }
+
+void Session::add_batch_times(const sim::BatchTimes& times) { measured_speeds_->add(times); }
 
 void Session::on_program_note(const ProgramNoted& noted) {
   emitter_->emit({.at = now(), .what = noted});

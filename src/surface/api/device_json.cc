@@ -142,7 +142,10 @@ void write_devices(Writer& json, const live::DeviceSource& devices) {
   const live::DeviceLibraryView library = devices.library();
   json.open_object().member("library", library.path).member("version", library.version);
   json.member("driver", library.driver).member("gpus", library.gpu_count).member("reason", library.reason);
-  json.member("agent_reason", why_agent_gone(devices)).close_object();
+  json.member("agent_reason", why_agent_gone(devices));
+  // Only what should be seen.
+  if (devices.separates_users && !devices.separates_users()) json.member("separate_users", false);
+  json.close_object();
 }
 
 std::optional<std::string> why_agent_gone(const live::DeviceSource& devices) {

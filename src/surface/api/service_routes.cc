@@ -434,6 +434,31 @@ void refuse_new_excess(const ApiContext& context, const live::ServiceName& name,
   }
 }
 
+/// Refuses a program that the hands would not run: a template, repository or parameter.
+ApiResult<void> check_program(const ApiContext& context, const live::ServiceName& name, const ServiceSpec& spec) {
+  if (!spec.running.program || !context.format.devices.why_no_program) return {};
+  // Any place will do.
+  const auto why =
+      context.format.devices.why_no_program({.template_name = spec.running.program->template_name,
+                                             .parameters = spec.running.program->parameters,
+                                             .tenant = name.tenant,
+                                             .slice = "gpu-0-full-0",
+                                             .generation = 1,
+                                             .device_uuid = "GPU-00000000-0000-0000-0000-000000000000"});
+  if (!why) return {};
+  constexpr std::string_view kWanted = ": wanted ";
+  constexpr std::string_view kFound = ", found ";
+  const std::size_t wanted = why->find(kWanted);
+  const std::size_t found = why->rfind(kFound);
+  ApiError error{.status = 422, .code = "invalid", .message = "body: spec." + *why};
+  if (wanted != std::string::npos && found != std::string::npos && wanted < found) {
+    error.field = "spec." + why->substr(0, wanted);
+    error.wanted = why->substr(wanted + kWanted.size(), found - wanted - kWanted.size());
+    error.found = why->substr(found + kFound.size());
+  }
+  return tl::unexpected(std::move(error));
+}
+
 ApiResult<ServiceCall> prepare_put_service(const ApiContext& context, const Call& call) {
   const auto put = std::make_shared<PutService>();
   put->name = name_of_path(call);
@@ -455,6 +480,9 @@ ApiResult<ServiceCall> prepare_put_service(const ApiContext& context, const Call
   put->spec_text = std::make_shared<const std::string>(keep_what_reads_the_same(context, put->name, put->object));
   refuse_new_excess(context, put->name, put->object, report);
   if (report.has_failed()) return tl::unexpected(error_of(report.parts()));
+  if (auto checked = check_program(context, put->name, put->object.spec); !checked) {
+    return tl::unexpected(std::move(checked.error()));
+  }
   ServiceCall prepared;
   prepared.join = [put, &context](const live::Session& session, live::OrderBatch& batch) -> std::optional<int> {
     if (!batch.has_room_for(put->name, !put->object.spec.pins.empty())) return std::nullopt;

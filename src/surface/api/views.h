@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "domain/values/node.h"
+#include "domain/values/warm_state.h"
 #include "live/session/catalog.h"
 #include "live/session/in_time.h"
 #include "live/session/lost_slices.h"

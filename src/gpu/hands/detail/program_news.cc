@@ -4,6 +4,8 @@
 
 #include <variant>
 
+#include "gpu/programs/program_plan.h"
+
 namespace berth::edges::detail {
 
 bool ProgramNews::start(const ProcessOrder& order, const std::optional<std::string>& gone) {
@@ -47,8 +49,18 @@ std::optional<std::string> ProgramNews::take_log_of(std::uint64_t ticket) {
   return text;
 }
 
+Result<void> ProgramNews::check(const ProcessOrder& order) const {
+  if (!knows_all_) return fail(ErrorCode::kUnavailable, "no hands are connected that say what may run");
+  return programs::check_order(order, offered_);
+}
+
+bool ProgramNews::take_offer(const programs::ProgramOffer& offer) {
+  return programs::add_offer(offered_, offer).has_value();
+}
+
 void ProgramNews::ask_for_all() {
   knows_all_ = false;
+  offered_ = {};
   mail_.emplace_front(ListPrograms{});
 }
 

@@ -19,6 +19,8 @@ class ProgramNews {
  public:
   static constexpr std::size_t kMailMax = 1024;
 
+  /// By what the hands offer.
+  [[nodiscard]] Result<void> check(const ProcessOrder& order) const;
   /// Whether the order was refused at once: `gone` says that there is no agent, or too much waits.
   [[nodiscard]] bool start(const ProcessOrder& order, const std::optional<std::string>& gone);
   void stop(const std::string& slice, std::uint64_t generation);
@@ -31,6 +33,8 @@ class ProgramNews {
   void ask_for_all();
   void take(const ProcessReport& report);
   void take_listed() { knows_all_ = true; }
+  /// False: it cannot be read.
+  [[nodiscard]] bool take_offer(const programs::ProgramOffer& offer);
   void take_log(const ProgramLog& log);
   /// The connection is lost: orders that were not sent are reported as failed.
   void lose(const std::string& why);
@@ -53,8 +57,9 @@ class ProgramNews {
   std::deque<ClientPacket> mail_;
   std::map<std::pair<std::string, std::uint64_t>, ProcessReport> reports_;  ///< not taken yet
   bool knows_all_ = false;
+  programs::ProgramRules offered_;  ///< over this connection
   std::uint64_t tickets_ = 0;
-  std::deque<LogQuestion> asked_;                              ///< in the order of the questions
+  std::deque<LogQuestion> asked_;                             ///< in the order of the questions
   std::map<std::uint64_t, std::optional<std::string>> logs_;  ///< answers that wait for their caller
 };
 

@@ -1,7 +1,9 @@
 #include "gpu/hands/detail/program_packets.h"
 
 #include <array>
+#include <map>
 #include <string_view>
+#include <utility>
 
 #include "base/core/fields.h"
 #include "base/json/writer.h"
@@ -48,17 +50,22 @@ void put_program_order(Writer& json, const ProcessOrder& order) {
   json.member("device", first_bytes(order.device_uuid, kProgramTextMax));
 }
 
+std::map<std::string, std::string> read_texts_by_name(const yaml::Value& map) {
+  std::map<std::string, std::string> texts;
+  if (!map.is_map()) map.refuse("a map");
+  const auto names = map.keys();
+  if (names.size() > kProgramParametersMax) map.fail("wanted fewer parameters");
+  for (const std::string& name : names) {
+    if (name.size() > 3 * kProgramTextMax) map.fail("wanted a shorter name");
+    texts.emplace(name, read_program_text(map.at(name)));
+  }
+  return texts;
+}
+
 ProcessOrder read_program_order(const yaml::Value& root) {
   ProcessOrder order;
   order.template_name = read_program_text(root.at("template"));
-  const yaml::Value parameters = root.at("parameters");
-  if (!parameters.is_map()) parameters.refuse("a map");
-  const auto names = parameters.keys();
-  if (names.size() > kProgramParametersMax) parameters.fail("wanted fewer parameters");
-  for (const std::string& name : names) {
-    if (name.size() > 3 * kProgramTextMax) parameters.fail("wanted a shorter name");
-    order.parameters.emplace(name, read_program_text(parameters.at(name)));
-  }
+  order.parameters = read_texts_by_name(root.at("parameters"));
   order.tenant = read_program_text(root.at("tenant"));
   order.slice = read_program_text(root.at("slice"));
   order.generation = read_generation(root.at("generation"));
@@ -122,6 +129,15 @@ std::string text_of(const ProgramLog& packet) {
   }
 }
 
+std::string text_of(const ProgramOffered& packet) {
+  const programs::ProgramOffer& offer = packet.offer;
+  Writer json;
+  json.open_object().member("verb", "offer").member("is_repository", offer.is_repository).member("name", offer.name);
+  json.list("tenants", offer.tenants).open_object("parameters");
+  for (const auto& [name, expression] : offer.parameters) json.member(name, expression);
+  return json.close_object().close_object().take();
+}
+
 StartProgram read_start_program(const yaml::Value& root) {
   root.check_keys({"verb", "template", "parameters", "tenant", "slice", "generation", "device"});
   return {.order = read_program_order(root)};
@@ -162,6 +178,16 @@ ProgramLog read_program_log(const yaml::Value& root) {
   ProgramLog log{.slice = read_program_text(root.at("slice")), .generation = read_generation(root.at("generation"))};
   if (const yaml::Value text = root.at("text"); text.is_written()) log.text = text.text("a text");
   return log;
+}
+
+ProgramOffered read_program_offered(const yaml::Value& root) {
+  root.check_keys({"verb", "is_repository", "name", "tenants", "parameters"});
+  programs::ProgramOffer offer{.is_repository = root.at("is_repository").truth(),
+                               .name = read_program_text(root.at("name"))};
+  for (const yaml::Value& tenant : root.at("tenants").items("a list"))
+    offer.tenants.push_back(read_program_text(tenant));
+  offer.parameters = read_texts_by_name(root.at("parameters"));
+  return {.offer = std::move(offer)};
 }
 
 }  // namespace berth::edges::detail

@@ -16,6 +16,7 @@ namespace berth::edges::detail {
 [[nodiscard]] std::string text_of(const ProgramsListed& packet);
 /// The last bytes of the log that fit into a packet.
 [[nodiscard]] std::string text_of(const ProgramLog& packet);
+[[nodiscard]] std::string text_of(const ProgramOffered& packet);
 
 /// Failures are kept in the report of `root`.
 [[nodiscard]] StartProgram read_start_program(const yaml::Value& root);
@@ -23,5 +24,6 @@ namespace berth::edges::detail {
 [[nodiscard]] ReadProgramLog read_log_question(const yaml::Value& root);
 [[nodiscard]] ProgramState read_program_state(const yaml::Value& root);
 [[nodiscard]] ProgramLog read_program_log(const yaml::Value& root);
+[[nodiscard]] ProgramOffered read_program_offered(const yaml::Value& root);
 
 }  // namespace berth::edges::detail

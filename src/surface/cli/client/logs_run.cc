@@ -8,7 +8,7 @@
 #include "base/core/text.h"
 #include "surface/cli/client/client.h"
 #include "surface/cli/client/node.h"
-#include "surface/cli/client/readable.h"
+#include "surface/cli/shared/printable.h"
 
 namespace berth::cli {
 namespace {
@@ -45,12 +45,8 @@ ClientResult<std::string> logs(const LogsWords& typed, const VerbContext& contex
   std::string text;
   for (const yaml::Node& item : items_at(reply->body, "items")) {
     text += fmt::format("==> {} <==\n", text_at(item, "slice").value_or(""));
-    std::string log = text_at(item, "text").value_or("there is no log\n");
-    for (std::size_t at = 0; at < log.size();) {
-      const std::size_t end = std::min(log.find('\n', at), log.size());
-      text += printable(log.substr(at, end - at)) + "\n";
-      at = end + 1;
-    }
+    text += printable_lines(text_at(item, "text").value_or("there is no log\n"));
+    if (!text.ends_with('\n')) text += '\n';
   }
   return text.empty() ? std::string("no program runs for this service\n") : text;
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "surface/cli/client/connection.h"
 #include "surface/cli/client/outcome.h"
 #include "surface/cli/shared/verb.h"
 

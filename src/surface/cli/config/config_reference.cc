@@ -44,8 +44,9 @@ A number of days is a whole number from 1 to 100000; `metrics.series_max` is one
 
 ## GPUs that may be changed
 
-In a local world GPUs are only observed, but for those that `manage` names, at most 64. `berth hands` reads nothing else
-of the file ([hands.md](hands.md)).
+In a local world GPUs are only observed, but for those that `manage` names, at most 64. `berth hands` reads only that
+and what it may run on slices: `templates`, `repositories`, `uids`, `separate_users`, `programs_state` and
+`simulated_devices` ([hands.md](hands.md)). `berth up` checks these keys and uses `simulated_devices` alone.
 
 ## Reading it again
 

@@ -40,10 +40,11 @@ Result<HandsRequest> check_keeper_options(const HandsWords& words) {
 OptionTable hands_option_rows(HandsWords& words) {
   return {
       {"--socket", "PATH", "Where it waits for a client (required)", &words.socket},
-      {"--config", "FILE", "The configuration file; only its manage: and programs are obeyed (required)", &words.config},
+      {"--config", "FILE", "The configuration file; only its manage: and programs are obeyed (required)",
+       &words.config},
       {"--nvml", "FILE", "The library of the NVIDIA driver [libnvidia-ml.so.1]", &words.nvml},
       {"--owner", "USER", "Who may connect besides root: name or number of a user [this one]", &words.owner},
-      {"--fd", "TEXT", "", &words.fd},  // used by berth up, which starts it
+      {"--fd", "TEXT", "", &words.fd},        // used by berth up, which starts it
       {"--keep", "TEXT", "", &words.keep},    // used by berth hands, which starts a keeper for each program
       {"--start", "TEXT", "", &words.start},  // likewise
   };

@@ -17,6 +17,9 @@
 #include <utility>
 
 #include "base/core/text.h"
+#ifdef BERTH_HAS_ONNX_ENGINE
+#include "edges/onnx_runtime/onnx_library.h"
+#endif
 #include "gpu/device/verbs.h"
 #include "gpu/hands/capabilities.h"
 #include "gpu/hands/descriptor.h"
@@ -81,7 +84,8 @@ Result<edges::ChangeableGpus> open_gpus(const HandsRequest& request) {
 
 /// The managed GPUs that are in this machine. Absent ones are an error, except for a client that started this process:
 /// it knows that they are lost.
-Result<std::vector<device::ManagedGpu>> keep_present(const Config& config, GpuLibrary& library, const HandsRequest& request) {
+Result<std::vector<device::ManagedGpu>> keep_present(const Config& config, GpuLibrary& library,
+                                                     const HandsRequest& request) {
   const auto listed = library.list();
   if (!listed) {
     return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", listed.error().call, listed.error().code_name));
@@ -128,11 +132,25 @@ Result<Prepared> prepare(const HandsRequest& request, Config config) {
   return Prepared{.gpus = std::move(*gpus), .managed = std::move(*present), .programs = std::move(config.programs)};
 }
 
+/// Programs have another home than this one, below which `berth serve` would look for the library of ONNX Runtime.
+void name_engines(programs::ProgramRules& rules, bool is_simulated) {
+#ifdef BERTH_HAS_ONNX_ENGINE
+  const std::string usual = is_simulated ? edges::onnx_library_path() : edges::onnx_cuda_library_path();
+  for (auto& [name, repository] : rules.repositories) {
+    if (!repository.engine) repository.engine = usual;
+  }
+#else
+  static_cast<void>(rules);
+  static_cast<void>(is_simulated);
+#endif
+}
+
 /// Null: the configuration names no programs.
 Result<std::unique_ptr<edges::ProgramRunner>> open_programs(programs::ProgramRules rules, std::FILE* err) {
   if (!rules.has_any()) return nullptr;
   edges::ProgramRunnerOptions options{.rules = std::move(rules)};
   if (const char* const state = std::getenv("BERTH_NVML_SIM_STATE"); state != nullptr) options.simulated_state = state;
+  name_engines(options.rules, options.simulated_state.has_value());
   options.log = [err](const std::string& line) { say(err, line); };
   return edges::ProgramRunner::open(std::move(options));
 }

@@ -125,7 +125,7 @@ class Hands(Case):
         process = self.start()
         client = self.client()
         self.assertEqual(client.greet(), {"verb": "hello", "version": 2, "pid": process.pid,
-                                          "gpus": [{"uuid": self.managed, "mig_mode": False}]})
+                                          "gpus": [{"uuid": self.managed, "mig_mode": False}], "separate_users": True})
         client.order(self.managed)
         end = client.hear()
         self.assertEqual((end["verb"], end["intent"], end["outcome"], end["message"]), ("end", 1, "done", ""))

@@ -47,7 +47,7 @@ def runs(pid):
     return bool(status_of(pid))
 
 
-def has_child(pid):
+def children_of(pid):
     return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
@@ -116,7 +116,7 @@ class ProgramCase(Case):
                 self.wait_for(lambda keeper=keeper: not runs(keeper), "the end of a keeper")
 
     def client(self):
-        client = Client(self.socket)
+        client = Client(self.socket, self.whole)
         self.addCleanup(client.close)
         return client
 
@@ -133,7 +133,8 @@ class ProgramCase(Case):
 class Client:
     """`berth up`, by hand."""
 
-    def __init__(self, path):
+    def __init__(self, path, device):
+        self.device = device
         self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.connection.settimeout(DEADLINE_SECONDS)
         self.connection.connect(str(path))
@@ -150,9 +151,9 @@ class Client:
     def close(self):
         self.connection.close()
 
-    def start(self, template, slice_name="gpu-1-0", generation=1, tenant="vision", device="GPU-1", **parameters):
+    def start(self, template, slice_name="gpu-1-0", generation=1, tenant="vision", device=None, **parameters):
         self.send(verb="start", template=template, parameters=parameters, tenant=tenant, slice=slice_name,
-                  generation=generation, device=device)
+                  generation=generation, device=device or self.device)
 
     def stop(self, slice_name="gpu-1-0", generation=1):
         self.send(verb="stop", slice=slice_name, generation=generation)

@@ -160,7 +160,8 @@ constexpr std::array kKeys = {
     ConfigKey{.name = "templates.NAME.command",
               .value = "LIST",
               .fallback = "required",
-              .meaning = "For `berth hands`: the absolute path of a program that may run on slices, then its arguments, with `{port}` and `{PARAMETER}`"},
+              .meaning = "For `berth hands`: the absolute path of a program that may run on slices, then its "
+                         "arguments, with `{port}` and `{PARAMETER}`"},
     ConfigKey{.name = "templates.NAME.parameters.PARAMETER",
               .value = "EXPRESSION",
               .fallback = "",
@@ -223,12 +224,13 @@ constexpr std::array kKeys = {
               .meaning = "For `berth hands`: false runs all programs as its own user"},
     ConfigKey{.name = "programs_state",
               .value = "DIR",
-              .fallback = "/var/lib/berth/hands",
+              .fallback = "/var/lib/berth-hands",
               .meaning = "For `berth hands`: the folder of records, logs and homes of programs"},
     ConfigKey{.name = "simulated_devices",
               .value = "DIR",
               .fallback = "",
-              .meaning = "For `berth hands` in a simulated machine: where `berth up` writes the device of each `berth serve`"},
+              .meaning =
+                  "For `berth hands` in a simulated machine: where `berth up` writes the device of each `berth serve`"},
 };
 
 }  // namespace
