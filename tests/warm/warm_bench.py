@@ -151,6 +151,8 @@ def zero(arguments, table, _):
         scenario = pools_scenario.write(folder, services=1, gpus=1, hours=1, pool="{min: 0, cold_usd: 0}")
         counts = "".join(f"{90 + 120 * index},1\n" for index in range(100))
         (scenario.parent / "s0.csv").write_text("second,requests\n" + counts, encoding="utf-8")
+        (scenario.parent / "profile.csv").write_text("model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                                                     "m,A100-80GB,1g.10gb,1,1,100,10\n", encoding="utf-8")
         text = scenario.read_text(encoding="utf-8").replace("seconds: 3600", "seconds: 12100")
         scenario.write_text(text.replace("berth: 1\n", f"berth: 1\nplanning_seconds: {planning}\n"), encoding="utf-8")
         figures, _ = pools_replay.replay(arguments.program, scenario)

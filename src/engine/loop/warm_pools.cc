@@ -141,8 +141,8 @@ void WarmPools::read_seconds(const Snapshot& snapshot) {
     for (; it != state.seconds.end(); ++it) {
       ++pooled.seen_seconds;
       pooled.seen_until = it->second;
-      const bool has_load = it->arrivals > 0 || it->queued > 0 || it->in_time + it->late > 0;
-      if (has_load) pooled.load_last = it->second;
+      // Nothing else of a second is recorded, and so known again after a restart.
+      if (it->arrivals > 0 || it->queued > 0) pooled.load_last = it->second;
       const std::int64_t minute = minute_of(it->second);
       const bool is_over = predictor_.minute() && minute <= *predictor_.minute();
       if (it->arrivals > 0 && !is_over) arrived_[minute][pooled.key] += it->arrivals;
