@@ -13,6 +13,7 @@ import unittest
 import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import pools_replay
 import pools_scenario
 
 ROOT = pathlib.Path(os.environ.get("BERTH_SOURCE_DIR", pathlib.Path(__file__).resolve().parents[2]))
@@ -20,34 +21,8 @@ PROGRAM = os.environ.get("BERTH_PROGRAM", str(ROOT / "build/release/berth"))
 DEADLINE_SECONDS = 240
 
 
-def replay(scenario, *words, policy="berth"):
-    """The policy's figures, and its journal's lines."""
-    journal = scenario.parent / "journal"
-    done = subprocess.run([PROGRAM, "replay", str(scenario), "--policies", policy, "--format", "json", "--journal", str(journal), *words],
-                          capture_output=True, text=True, check=False, timeout=DEADLINE_SECONDS)
-    if done.returncode != 0:
-        raise AssertionError(done.stderr)
-    return json.loads(done.stdout)["policies"][0], [json.loads(line) for line in journal.read_text().splitlines()]
-
-
-def cold_requests(journal):
-    """Requests of seconds at whose beginning no slice of their service serves."""
-    serving = {}  # service: [(t_us, slices)]
-    held = {}
-    for line in journal:
-        if line["type"] in ("serving", "draining", "slice_destroyed", "slice_lost", "retraining_started"):
-            place = (line["gpu"], line["profile"], line["start"])
-            before = held.pop(place, None)
-            if line["type"] == "serving" and "service" in line:
-                held[place] = line["service"]
-            for service in {before, held.get(place)} - {None}:
-                serving.setdefault(service, []).append((line["t_us"], sum(owner == service for owner in held.values())))
-    cold = 0
-    for line in journal:
-        if line["type"] == "second":
-            before = [count for at, count in serving.get(line["service"], []) if at <= line["second"] * 1_000_000]
-            cold += line["requests"] if not before or before[-1] == 0 else 0
-    return cold
+def replay(scenario):
+    return pools_replay.replay(PROGRAM, scenario)
 
 
 class Replays(unittest.TestCase):
@@ -62,15 +37,15 @@ class Replays(unittest.TestCase):
         return pools_scenario.write(self.folder / name, **words)
 
     def test_figures_are_those_of_the_journal_and_appear_with_a_pool_only(self):
-        words = {"services": 4, "gpus": 1, "hours": 3}
+        words = {"services": 2, "gpus": 1, "hours": 2}
         pool, journal = replay(self.scenario("pool", pool="{min: 0, cold_usd: 0.05, usd_per_hour: 0.4}", **words))
-        self.assertEqual(pool["cold_requests"], cold_requests(journal))
+        self.assertEqual(pool["cold_requests"], pools_replay.cold_requests(journal))
         self.assertEqual(pool["cold_requests"], sum(service["cold_requests"] for service in pool["services"]))
-        self.assertLessEqual(pool["idle_micro_usd"], 3 * 4 * 400_000)
+        self.assertLessEqual(pool["idle_micro_usd"], 2 * 2 * 400_000)
         kept, _ = replay(self.scenario("kept", pool="{min: 1}", **words))
         self.assertLess(pool["idle_micro_usd"], 0.6 * kept["idle_micro_usd"])
         self.assertEqual(kept["cold_requests"], 0)
-        none, lines = replay(self.scenario("none", **words))
+        none, lines = pools_replay.replay(PROGRAM, self.scenario("none", **words), policy="static-even")
         self.assertNotIn("cold_requests", none)
         self.assertFalse([line for line in lines if line["type"] == "warm_decided"])
         decided = [line for line in journal if line["type"] == "warm_decided"]
@@ -82,6 +57,8 @@ class Replays(unittest.TestCase):
     def test_the_first_answer_from_zero(self):
         scenario = self.scenario("zero", services=1, gpus=1, hours=1, pool="{min: 0, cold_usd: 0}")
         (scenario.parent / "s0.csv").write_text("second,requests\n" + "".join(f"{90 + 120 * i},1\n" for i in range(100)))
+        (scenario.parent / "profile.csv").write_text("model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                                                     "m,A100-80GB,1g.10gb,1,1,100,10\n")
         text = scenario.read_text().replace("seconds: 3600", "seconds: 12100").replace("berth: 1\n", "berth: 1\nplanning_seconds: 2\n")
         scenario.write_text(text)
         figures, journal = replay(scenario)

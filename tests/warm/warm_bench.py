@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """The bars of `berth warm` and of `berth serve --evict warm`, with their rivals in the same run: scripts/bench warm.
 
-    tests/warm/warm_bench.py BERTH [BENCHMARK] [--only reproduced,apps,invocations,memory,serve,generated,minute]
+    tests/warm/warm_bench.py BERTH [BENCHMARK] [--only reproduced,apps,invocations,memory,serve,generated,minute,pools,zero]
 
 reproduced   figures of the published rules on the sample of the Azure Functions trace, as recounted elsewhere
 apps         --weigh apps: ours with no more idle minutes than `hybrid`
@@ -10,6 +10,8 @@ memory       cold starts in memories of 30 to 60 % of all apps against the bette
 serve        `berth serve simulate` of models asked like apps, memory for 30 %: requests that wait for a load, against --evict value
 generated    1,350 generated apps for a day, all policies: processor seconds, and ours against the rivals
 minute       100,000 apps: one minute decided (BENCHMARK: berth_warm_bench)
+pools        replays of ten services on two A100, quiet between bursts, for a day: with warm pools, without, and with `min: 1`
+zero         a replay of 100 requests to a service without a slice: the first answers
 
 The first five need the public data in BERTH_DATA and are skipped without it.
 """
@@ -29,6 +31,8 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "scripts/detail"))
 from bar_table import BarTable  # noqa: E402
+import pools_replay  # noqa: E402
+import pools_scenario  # noqa: E402
 
 # What a served model is like: seeds choose 100 apps, and when in its minute each request comes; a load takes seconds and bytes.
 SERVE_CASES = [(seed, *load) for seed in (1, 2, 3) for load in (("drawn", 0.02, 500_000_000), ("even", 0.02, 500_000_000), ("drawn", 2, 100_000_000))]
@@ -43,6 +47,7 @@ AVOIDABLE_MAX = 0.85
 GENERATED_APPS = 1350
 GENERATED_SECONDS_MAX = 20
 MINUTE_MS_MAX = 100
+COLD_USD = 0.2
 
 
 def ask(program, words, *options):
@@ -215,7 +220,42 @@ def minute(arguments, table, _):
         table.show(f"{each['name'].split('/')[0]}: processor ms", each["cpu_time"], "{:.1f}", "", ("at most", MINUTE_MS_MAX))
 
 
-PARTS = {"reproduced": reproduced, "apps": apps, "invocations": invocations, "memory": memory, "serve": serve, "generated": generated, "minute": minute}
+def pools(arguments, table, _):
+    table.part("ten services on two A100, quiet for 5 to 60 minutes between bursts, a day")
+    usd_per_hour = 0.4
+    pool = f"{{min: 0, cold_usd: {COLD_USD}, usd_per_hour: {usd_per_hour}}}"
+    with tempfile.TemporaryDirectory() as folder:
+        runs = {}
+        for name, text in (("pool", pool), ("none", None), ("kept", "{min: 1}")):
+            runs[name], journal = pools_replay.replay(arguments.program, pools_scenario.write(f"{folder}/{name}", pool=text))
+            cold = pools_replay.cold_requests(journal)
+            table.show(f"{name}: cold requests of {runs[name]['requests']:,}", cold, "{:,}")
+            table.show(f"{name}: goodput", runs[name]["goodput"], "{:.4f}")
+            runs[name]["cold"] = cold
+        table.show("cold requests / without warm_pool", runs["pool"]["cold"] / max(1, runs["none"]["cold"]), "{:.2f}", "", ("at most", 0.5))
+        table.show("idle cost / with min: 1", runs["pool"]["idle_micro_usd"] / runs["kept"]["idle_micro_usd"], "{:.2f}", "", ("at most", 0.6))
+        worst = max(service["idle_micro_usd"] for service in runs["pool"]["services"])
+        table.show("idle cost of a service / usd_per_hour, most", worst / (24e6 * usd_per_hour), "{:.2f}", "", ("at most", 1))
+
+
+def zero(arguments, table, _):
+    table.part("the first answer from zero, 100 times")
+    planning, create, start = 2, 0.5, 7
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = pools_scenario.write(folder, services=1, gpus=1, hours=1, pool="{min: 0, cold_usd: 0}")
+        counts = "".join(f"{90 + 120 * index},1\n" for index in range(100))
+        (scenario.parent / "s0.csv").write_text("second,requests\n" + counts, encoding="utf-8")
+        (scenario.parent / "profile.csv").write_text("model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                                                     "m,A100-80GB,1g.10gb,1,1,100,10\n", encoding="utf-8")
+        text = scenario.read_text(encoding="utf-8").replace("seconds: 3600", "seconds: 12100")
+        scenario.write_text(text.replace("berth: 1\n", f"berth: 1\nplanning_seconds: {planning}\n"), encoding="utf-8")
+        figures, _ = pools_replay.replay(arguments.program, scenario)
+        table.show("requests that met no ready slice", figures["cold_requests"], "{:,}")
+        table.show("p99 of the latency in s", figures["latency_ms"]["p99"] / 1000, "{:.2f}", "", ("below", planning + create + start + 1))
+
+
+PARTS = {"reproduced": reproduced, "apps": apps, "invocations": invocations, "memory": memory, "serve": serve, "generated": generated,
+         "minute": minute, "pools": pools, "zero": zero}
 NEED_DATA = ("reproduced", "apps", "invocations", "memory", "serve")
 
 

@@ -2,6 +2,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "domain/profile/operating_point.h"
 
@@ -13,6 +17,31 @@ bool serves_on(const ServiceSpec& service, const GpuModel& model, ProfileId prof
     if (choose_point(service, model, profile, variant)) return true;
   }
   return false;
+}
+
+/// The slices of the least price, as (GPU model, profile).
+struct Cheapest {
+  std::optional<Decimal> price;
+  std::set<std::pair<std::string, std::string>> slices;
+};
+
+template <class Price>
+Cheapest cheapest_of(const Scenario& scenario, const ServiceSpec& service, const Price& price_of) {
+  Cheapest cheapest;
+  const auto consider = [&](const FleetEntry& entry, ProfileId profile) {
+    const std::optional<Decimal> price = price_of(entry, profile);
+    if (!price || (cheapest.price && *cheapest.price < *price) || !serves_on(service, entry.model, profile)) return;
+    if (!cheapest.price || *price < *cheapest.price) cheapest.slices.clear();
+    cheapest.price = price;
+    cheapest.slices.emplace(entry.model.name, profile_name(entry.model, profile));
+  };
+  for (const FleetEntry& entry : scenario.fleet) {
+    if (entry.model.has_full) consider(entry, ProfileId::full());
+    for (std::size_t index = 0; index < entry.model.profiles.size(); ++index) {
+      consider(entry, {static_cast<std::uint16_t>(index)});
+    }
+  }
+  return cheapest;
 }
 
 }  // namespace
@@ -28,19 +57,22 @@ std::optional<Decimal> slice_usd_per_hour(const FleetEntry& entry, ProfileId pro
 }
 
 std::optional<Decimal> cheapest_slice_usd_per_hour(const Scenario& scenario, const ServiceSpec& service) {
-  std::optional<Decimal> cheapest;
-  const auto consider = [&](const FleetEntry& entry, ProfileId profile) {
-    const std::optional<Decimal> price = slice_usd_per_hour(entry, profile);
-    if (!price || (cheapest && *cheapest <= *price) || !serves_on(service, entry.model, profile)) return;
-    cheapest = price;
+  const auto price = [](const FleetEntry& entry, ProfileId profile) { return slice_usd_per_hour(entry, profile); };
+  return cheapest_of(scenario, service, price).price;
+}
+
+ServiceSpec on_cheapest_slices(const Scenario& scenario, ServiceSpec service) {
+  const auto price = [](const FleetEntry& entry, ProfileId profile) {
+    return std::optional(entry.usd_per_gpu_hour.value_or(Decimal(1)) * unit_share(entry.model, profile));
   };
-  for (const FleetEntry& entry : scenario.fleet) {
-    if (entry.model.has_full) consider(entry, ProfileId::full());
-    for (std::size_t index = 0; index < entry.model.profiles.size(); ++index) {
-      consider(entry, {static_cast<std::uint16_t>(index)});
-    }
-  }
-  return cheapest;
+  const Cheapest cheapest = cheapest_of(scenario, service, price);
+  if (cheapest.slices.empty()) return service;
+  const auto is_other = [&](const PerformancePoint& point) {
+    return !cheapest.slices.contains({point.gpu, point.profile});
+  };
+  std::erase_if(service.table.points, is_other);
+  for (Variant& variant : service.variants) std::erase_if(variant.table.points, is_other);
+  return service;
 }
 
 }  // namespace berth::profile

@@ -10,6 +10,7 @@
 #include "base/core/archive.h"
 #include "base/core/ensure.h"
 #include "domain/profile/at_speed.h"
+#include "domain/profile/slice_price.h"
 #include "domain/values/frozen.h"
 #include "engine/loop/constraints.h"
 #include "engine/loop/facts.h"
@@ -277,6 +278,8 @@ void Engine::show(ServiceId service) {
       seen = profile::spec_at_speed(given_, service);
     }
     seen.running.replicas = warm_.limits(service);
+    const bool is_idle = warm_.status_of(service)->last.phase == WarmPhase::kWarm;
+    if (is_idle) seen = profile::on_cheapest_slices(given_, std::move(seen));
     // What has no slice keeps no floor: its load is that of nobody.
     if (seen.running.replicas->slices_max == 0) seen.floor_attainment.reset();
     scenario_.services.set(service.index, std::move(seen));

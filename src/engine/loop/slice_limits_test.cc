@@ -16,9 +16,9 @@ namespace {
 using testing::held;
 using testing::slice_at;
 
-const Slice kSmall = slice_at(0, "1g.10gb", 0);
-const Slice kLarge = slice_at(0, "3g.40gb", 4);
-const Slice kSecond = slice_at(1, "1g.10gb", 2);
+const Slice kSmallSlice = slice_at(0, "1g.10gb", 0);
+const Slice kLargeSlice = slice_at(0, "3g.40gb", 4);
+const Slice kOtherSlice = slice_at(1, "1g.10gb", 2);
 
 /// Service a has three slices, the largest of them first ready; b has none.
 struct LimitedWorld {
@@ -29,9 +29,9 @@ struct LimitedWorld {
     snapshot.now = Instant::at_second(100);
     snapshot.has_first_layout = true;
     snapshot.services.resize(2);
-    snapshot.slices = {{.holding = held(kSmall, {{0}}), .is_ready = true},
-                       {.holding = held(kLarge, {{0}}), .is_ready = true},
-                       {.holding = held(kSecond, {{0}}), .is_ready = false}};
+    snapshot.slices = {{.holding = held(kSmallSlice, {{0}}), .is_ready = true},
+                       {.holding = held(kLargeSlice, {{0}}), .is_ready = true},
+                       {.holding = held(kOtherSlice, {{0}}), .is_ready = false}};
   }
   [[nodiscard]] std::vector<Slice> destroyed(std::int64_t slices_max) {
     scenario.services[0].running.replicas = ReplicaLimits{.slices_min = 0, .slices_max = slices_max};
@@ -51,18 +51,18 @@ struct LimitedWorld {
 TEST(SliceLimits, TheCheapestReadySlicesStay) {
   LimitedWorld world;
   EXPECT_EQ(world.destroyed(3), std::vector<Slice>());
-  EXPECT_EQ(world.destroyed(2), std::vector<Slice>({kSecond}));
-  EXPECT_EQ(world.destroyed(1), (std::vector<Slice>({kLarge, kSecond})));
-  EXPECT_EQ(world.destroyed(0), (std::vector<Slice>({kSmall, kLarge, kSecond})));
+  EXPECT_EQ(world.destroyed(2), std::vector<Slice>({kOtherSlice}));
+  EXPECT_EQ(world.destroyed(1), (std::vector<Slice>({kLargeSlice, kOtherSlice})));
+  EXPECT_EQ(world.destroyed(0), (std::vector<Slice>({kSmallSlice, kLargeSlice, kOtherSlice})));
 }
 
 TEST(SliceLimits, PinsAndClosedGpusAndFrozenWindowsAreLeft) {
   LimitedWorld world;
-  world.scenario.services[0].pins = {Pin{kLarge}};
-  EXPECT_EQ(world.destroyed(1), (std::vector<Slice>({kSmall, kSecond})));
+  world.scenario.services[0].pins = {Pin{kLargeSlice}};
+  EXPECT_EQ(world.destroyed(1), (std::vector<Slice>({kSmallSlice, kOtherSlice})));
   world.snapshot.gpus.resize(1);
   world.snapshot.gpus[0].scheduling = GpuScheduling::kCordoned;
-  EXPECT_EQ(world.destroyed(1), std::vector<Slice>({kSecond}));
+  EXPECT_EQ(world.destroyed(1), std::vector<Slice>({kOtherSlice}));
   world.scenario.frozen = {{.from = Instant(), .until = Instant::at_second(1000)}};
   EXPECT_EQ(world.destroyed(1), std::vector<Slice>());
 }

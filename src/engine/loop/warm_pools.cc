@@ -35,6 +35,11 @@ bool is_own_inference(const StandingSlice& standing, ServiceId service) {
          std::ranges::find(standing.holding.services, service) != standing.holding.services.end();
 }
 
+/// Whether a minute began after `from`, up to `to`, at that time or `lead` seconds later.
+bool begins_minute(std::int64_t from, std::int64_t to, std::int64_t lead) {
+  return minute_of(from) != minute_of(to) || minute_of(from + lead) != minute_of(to + lead);
+}
+
 /// In force until the first look.
 WarmDecision first_decision(ServiceId service) {
   WarmDecision decision;
@@ -136,8 +141,8 @@ void WarmPools::read_seconds(const Snapshot& snapshot) {
     for (; it != state.seconds.end(); ++it) {
       ++pooled.seen_seconds;
       pooled.seen_until = it->second;
-      const bool has_load = it->arrivals > 0 || it->queued > 0 || it->in_time + it->late > 0;
-      if (has_load) pooled.load_last = it->second;
+      // Nothing else of a second is recorded, and so known again after a restart.
+      if (it->arrivals > 0 || it->queued > 0) pooled.load_last = it->second;
       const std::int64_t minute = minute_of(it->second);
       const bool is_over = predictor_.minute() && minute <= *predictor_.minute();
       if (it->arrivals > 0 && !is_over) arrived_[minute][pooled.key] += it->arrivals;
@@ -204,19 +209,9 @@ std::int64_t WarmPools::lead_seconds(ServiceId service) const {
   return seconds_up(ready) + 1;
 }
 
-/// Micro-dollars per minute of its standing slices, or of its cheapest one; 0 if that is not known.
-double WarmPools::price_per_minute(ServiceId service, const Snapshot& snapshot) const {
-  Decimal usd_per_hour;
-  for (const StandingSlice& standing : snapshot.staying()) {
-    if (!is_own_inference(standing, service)) continue;
-    const Slice& slice = standing.holding.slice;
-    const auto price = profile::slice_usd_per_hour(given_.entry_of(slice.gpu), slice.profile);
-    // One of them is kept: the cheapest.
-    if (price && (usd_per_hour.sign() == 0 || *price < usd_per_hour)) usd_per_hour = *price;
-  }
-  if (usd_per_hour.sign() == 0) {
-    usd_per_hour = profile::cheapest_slice_usd_per_hour(given_, spec(service)).value_or(Decimal());
-  }
+/// Micro-dollars per minute of its cheapest slice, which is the one that is kept; 0 if that is not known.
+double WarmPools::price_per_minute(ServiceId service, const Snapshot& /*snapshot*/) const {
+  const Decimal usd_per_hour = profile::cheapest_slice_usd_per_hour(given_, spec(service)).value_or(Decimal());
   return usd_per_hour.to_double() * 1e6 / kMinutesPerHour;
 }
 
@@ -295,6 +290,9 @@ std::optional<WarmDecision> WarmPools::decide_for(ServiceId service, Pooled& poo
       if (is_ready && pooled.is_preloaded) ++status.hits;
     }
     pooled.is_preloaded = false;
+  } else if (status.last.phase != WarmPhase::kServing && looked_at_ &&
+             !begins_minute(*looked_at_, second, lead_seconds(service))) {
+    return std::nullopt;  // what is known of minutes is as it was
   } else {
     Wish wish = wish_of(service, pooled, snapshot);
     next.phase = wish.slices > 0 ? WarmPhase::kWarm : WarmPhase::kCold;
@@ -320,10 +318,10 @@ std::vector<WarmDecision> WarmPools::decide(const Snapshot& snapshot) {
   read_seconds(snapshot);
   finish_minutes(second);
   add_idle_cost(snapshot, second);
-  looked_at_ = second;
   for (auto& [service, pooled] : services_) {
     if (auto decision = decide_for(service, pooled, snapshot)) decisions.push_back(std::move(*decision));
   }
+  looked_at_ = second;
   return decisions;
 }
 

@@ -17,10 +17,17 @@ namespace {
 using testing::held;
 using testing::slice_at;
 
+/// A cold start costs ten cents.
+WarmPool dime_pool() {
+  WarmPool pool;
+  pool.cold_micro_usd = 100'000;
+  return pool;
+}
+
 /// Service a has a pool; what it should have stands at once.
 class WarmWorld {
  public:
-  explicit WarmWorld(const WarmPool& pool = {.slices_min = 0, .slices_max = {}, .cold_micro_usd = 100'000}) {
+  explicit WarmWorld(const WarmPool& pool = dime_pool()) {
     scenario_.fleet[0].usd_per_gpu_hour = Decimal(8);  // a 1g costs $1 per hour
     scenario_.services[0].ready.warm_pool = pool;
     scenario_.services[0].start = Micros::seconds(5);
@@ -97,7 +104,6 @@ TEST(WarmPools, ARegularGapIsMetByAPreload) {
   for (const WarmDecision& decision : world.decisions()) {
     const bool is_late = decision.is_preload && decision.at > Instant::at_second(60 * 200);
     has_words = has_words || (is_late && decision.reason.starts_with("gap 40 to 40 minutes in "));
-    if (is_late) EXPECT_LE((decision.at.second() / 60 - 5) % 40, 39);
   }
   EXPECT_TRUE(has_words);
   // Two minutes around each burst, not forty.

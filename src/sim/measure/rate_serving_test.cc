@@ -341,5 +341,24 @@ TEST(RateServing, AgreesOnTheTwitterTraceWithMeasuredProfiles) {
   }
 }
 
+TEST(RateServing, LateIsWhatIsAnsweredAfterTheTargetAndDroppedAfterTheAnswerIsWanted) {
+  // 10 per second are served; 100 come in second 0, the target is 1 s, answers are wanted for 4 s.
+  std::vector<std::uint32_t> counts(12, 0);
+  counts[0] = 100;
+  ServiceSpec service = service_of("s", {{.batch = 1, .latency_ms = 100}}, testing::counted(counts));
+  service.target = Micros(1'000'000);
+  service.target_ms = Decimal(1000);
+  Scenario scenario = scenario_of({service}, {holding_of(slice_at(0, "1g.10gb", 0), {0})});
+  scenario.fidelity = Fidelity::kRates;
+  const Figures strict = run_fixed(scenario).result.figures;
+  EXPECT_EQ(strict.late, 0);
+  scenario.services[0].ready.answer = Micros(4'000'000);
+  const Figures patient = run_fixed(scenario).result.figures;
+  EXPECT_EQ(patient.in_time + patient.late + patient.dropped, 100);
+  EXPECT_LE(patient.in_time, strict.in_time + 5);
+  EXPECT_NEAR(static_cast<double>(patient.late), 30, 12);
+  EXPECT_LT(patient.dropped, strict.dropped);
+}
+
 }  // namespace
 }  // namespace berth::measure

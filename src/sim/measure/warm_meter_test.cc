@@ -16,7 +16,7 @@ using testing::slice_at;
 
 /// A GPU at $8 per hour, and a service with a pool; 3,600 seconds.
 Scenario with_pool() {
-  Scenario scenario = scenario_of({service_of("s", {{.batch = 1, .latency_ms = 10}}, counted({1}))}, {}, 3600);
+  Scenario scenario = scenario_of({service_of("s", {{.batch = 1, .latency_ms = 10}}, counted({1}))}, {});
   scenario.fleet[0].usd_per_gpu_hour = Decimal(8);
   scenario.services[0].arrivals.seconds = 3600;
   scenario.services[0].ready.warm_pool = WarmPool();
