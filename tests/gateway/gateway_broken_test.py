@@ -103,7 +103,7 @@ class Broken(GatewayCase):
             connection.sendall(answers.get(head.split(" ")[1], plain("good")))
             return head.split(" ")[1] not in answers and None
 
-        gateway = self.start(answer, answer=3.0)
+        gateway = self.start(answer)
         for path in answers:
             # A fresh table forgets that the replica has failed.
             self.set_table(gateway, service())

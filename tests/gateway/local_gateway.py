@@ -229,9 +229,9 @@ class ScriptedReplica:
                         return
                     data += part
                 body, data = data[:length], data[length:]
-                self.requests.append((head.decode(), body))
+                self.requests.append((head.decode(errors="replace"), body))
                 try:
-                    if self.answer(head.decode(), body, connection) is False:
+                    if self.answer(head.decode(errors="replace"), body, connection) is False:
                         return
                 except OSError:
                     return
