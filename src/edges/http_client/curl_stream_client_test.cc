@@ -300,9 +300,10 @@ TEST_F(CurlStreamClientTest, ManyCallsRunAtATime) {
 TEST_F(CurlStreamClientTest, ACallOverABrokenConnectionDoesNotHarmTheNext) {
   constexpr const char* kAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na";
   ScriptedBackend breaks([&](BackendConnection& connection) {
-    EXPECT_TRUE(connection.receive_request());
+    // libcurl may open another connection and close it without a request.
+    if (!connection.receive_request()) return;
     connection.send(kAnswer);
-    EXPECT_TRUE(connection.receive_request());  // and the connection ends
+    (void)connection.receive_request();  // and the connection ends
   });
   ScriptedBackend good([&](BackendConnection& connection) {
     while (connection.receive_request()) connection.send(kAnswer);
