@@ -102,6 +102,9 @@ class UpStandIn:
             daemon_threads = True
             allow_reuse_address = True
 
+            def handle_error(self, *_):
+                """A gateway that is killed resets its connections."""
+
         self.server = Server(("127.0.0.1", self.port), Handler)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()

@@ -64,11 +64,19 @@ class GatewayServer final : public HttpHandler {
  private:
   using Passed = std::shared_ptr<detail::PassedRequest>;
 
+  /// Calls to start once the lock is released, as their thread begins at once.
+  struct Start {
+    Passed passed;
+    std::shared_ptr<const Endpoint> replica;
+  };
   void pass(const Passed& passed, const serving::GatewayArrival& arrival);
+  /// Requires that the lock is held. A refusal, if it does not arrive at all.
+  [[nodiscard]] std::optional<HttpResponse> accept(const Passed& passed, const serving::GatewayArrival& arrival,
+                                                   std::vector<Start>& starts);
   void leave(const Passed& passed);
+  void start_calls(const std::vector<Start>& starts);
   // These require that the lock is held.
-  void carry_out(const std::vector<serving::GatewayOrder>& orders);
-  void send(const serving::GatewaySend& order);
+  [[nodiscard]] std::vector<Start> carry_out(const std::vector<serving::GatewayOrder>& orders);
   void refuse(const serving::GatewayRefuse& order);
   void cancel(const serving::GatewayCancel& order);
 
