@@ -22,7 +22,7 @@ class Broken(GatewayCase):
         self.set_table(gateway, service(endpoint(self.replica_.url), **more))
         return gateway
 
-    def send_raw(self, gateway, content, seconds=5):
+    def send_raw(self, gateway, content, seconds=1.5):
         """What comes back until the connection is closed, or nothing comes for so long."""
         with socket.create_connection(("127.0.0.1", gateway.port), timeout=seconds) as connection:
             answer = b""

@@ -226,11 +226,14 @@ class ScriptedReplica:
                     data += part
                 head, data = data.split(b"\r\n\r\n", 1)
                 length = next((int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
-                while len(data) < length:
-                    part = connection.recv(65536)
+                parts, count = [data], len(data)
+                while count < length:
+                    part = connection.recv(1 << 20)
                     if not part:
                         return
-                    data += part
+                    parts.append(part)
+                    count += len(part)
+                data = b"".join(parts)
                 body, data = data[:length], data[length:]
                 self.requests.append((head.decode(errors="replace"), body))
                 try:

@@ -182,7 +182,8 @@ void GatewayServer::end_call(detail::PassedRequest& passed, serving::GatewayEnd 
   std::vector<Start> starts;
   {
     const std::scoped_lock lock(mutex_);
-    if (how == serving::GatewayEnd::kAnswered) passed_.erase(passed.id);
+    const bool is_done = how == serving::GatewayEnd::kAnswered || how == serving::GatewayEnd::kRefused;
+    if (is_done) passed_.erase(passed.id);
     starts = carry_out(gateway_.end(passed.id, how, steady_instant()));
     if (is_stopping_ && passed_.empty()) changed_.notify_all();
   }

@@ -41,8 +41,8 @@ class GatewayServer final : public HttpHandler {
 
   /// Before the first request.
   void start(HttpStreamClient& client);
-  /// From now on requests get 503; those under way go on for at most `at_most`, and are refused then. A second call does
-  /// nothing.
+  /// From now on requests get 503; those under way go on for at most `at_most`, and are refused then. A second call
+  /// does nothing.
   void stop(Micros at_most);
 
   void take_table(const EndpointTable& table);

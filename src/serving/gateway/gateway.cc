@@ -31,6 +31,7 @@ std::string_view failure_text(GatewayEnd how) {
     case GatewayEnd::kWrongReplica:
       return "the answer came from another process than the replica";
     case GatewayEnd::kAnswered:
+    case GatewayEnd::kRefused:
     case GatewayEnd::kBroken:
       break;
   }
@@ -260,6 +261,7 @@ bool Gateway::may_repeat(const Request& request, GatewayEnd how, Instant now) co
     case GatewayEnd::kWrongReplica:
       return request.is_repeatable;
     case GatewayEnd::kAnswered:
+    case GatewayEnd::kRefused:
     case GatewayEnd::kBroken:
       return false;
   }
@@ -279,6 +281,10 @@ std::vector<GatewayOrder> Gateway::end(GatewayRequestId request, GatewayEnd how,
     book_.answer(service.key, ended.second, latency, latency <= service.target);
     replica.failure_count = 0;
     replica.slowdown.measure(ended.predicted_us, static_cast<double>((now - ended.sent).count()), now);
+    remove(node);
+  } else if (how == GatewayEnd::kRefused) {
+    book_.drop(service.key, ended.second);
+    replica.failure_count = 0;
     remove(node);
   } else {
     note_failure(replica, now);

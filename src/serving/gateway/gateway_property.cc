@@ -138,14 +138,14 @@ class NaiveAccount {
     if (at == requests_.end()) return;
     const GatewayRequestId request = at->first;
     KnownRequest& known = at->second;
-    const auto how = static_cast<GatewayEnd>(rng_.below(5));
+    const auto how = static_cast<GatewayEnd>(rng_.below(6));
     const bool begins = rng_.below(3) == 0 || how == GatewayEnd::kBroken;
     if (begins) {
       RC_ASSERT(gateway_.begin_answer(request));
       known.has_begun = true;
     }
-    if (how == GatewayEnd::kAnswered) {
-      ++sums_.answered;
+    if (how == GatewayEnd::kAnswered || how == GatewayEnd::kRefused) {
+      ++(how == GatewayEnd::kAnswered ? sums_.answered : sums_.dropped);
       requests_.erase(at);
     } else {
       replicas_[known.at].avoided_until = now_ + Micros::seconds(8);
