@@ -22,7 +22,7 @@ class Broken(GatewayCase):
         self.set_table(gateway, service(endpoint(self.replica_.url), **more))
         return gateway
 
-    def send_raw(self, gateway, content, seconds=5):
+    def send_raw(self, gateway, content, seconds=1.5):
         """What comes back until the connection is closed, or nothing comes for so long."""
         with socket.create_connection(("127.0.0.1", gateway.port), timeout=seconds) as connection:
             answer = b""
@@ -103,7 +103,7 @@ class Broken(GatewayCase):
             connection.sendall(answers.get(head.split(" ")[1], plain("good")))
             return head.split(" ")[1] not in answers and None
 
-        gateway = self.start(answer, answer=3.0)
+        gateway = self.start(answer)
         for path in answers:
             # A fresh table forgets that the replica has failed.
             self.set_table(gateway, service())

@@ -47,12 +47,11 @@ class Clients(GatewayCase):
         command = ["curl", "-sS", "--fail", "-d", infer_body(), f"http://{self.gateway_.address}{INFER}"]
         answer = subprocess.run(command, capture_output=True, text=True, timeout=20, check=True).stdout
         self.assertEqual(json.loads(answer)["outputs"][0]["data"], [2, 4])
-        large = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [2000, 2], "data": [[1, 2]] * 2000}]})
-        # A body that large is announced with "Expect: 100-continue".
-        command = ["curl", "-sS", "--fail", "--expect100-timeout", "9", "-H", "Expect: 100-continue", "-d", "@-",
+        many = json.dumps({"inputs": [{"name": "x", "datatype": "FP32", "shape": [60, 2], "data": [[1.5, 2]] * 60}]})
+        command = ["curl", "-sS", "--expect100-timeout", "9", "-H", "Expect: 100-continue", "-d", "@-",
                    f"http://{self.gateway_.address}{INFER}"]
-        answer = subprocess.run(command, input=large, capture_output=True, text=True, timeout=20, check=True).stdout
-        self.assertEqual(len(json.loads(answer)["outputs"][0]["data"]), 4000)
+        answer = subprocess.run(command, input=many, capture_output=True, text=True, timeout=20, check=True).stdout
+        self.assertEqual(len(json.loads(answer).get("outputs", [{"data": answer}])[0]["data"]), 120, answer[:300])
 
 
 if __name__ == "__main__":

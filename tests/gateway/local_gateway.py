@@ -102,6 +102,9 @@ class UpStandIn:
             daemon_threads = True
             allow_reuse_address = True
 
+            def handle_error(self, *_):
+                """A gateway that is killed resets its connections."""
+
         self.server = Server(("127.0.0.1", self.port), Handler)
         self.port = self.server.server_address[1]
         threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
@@ -223,15 +226,18 @@ class ScriptedReplica:
                     data += part
                 head, data = data.split(b"\r\n\r\n", 1)
                 length = next((int(line.split(b":")[1]) for line in head.split(b"\r\n") if line.lower().startswith(b"content-length:")), 0)
-                while len(data) < length:
-                    part = connection.recv(65536)
+                parts, count = [data], len(data)
+                while count < length:
+                    part = connection.recv(1 << 20)
                     if not part:
                         return
-                    data += part
+                    parts.append(part)
+                    count += len(part)
+                data = b"".join(parts)
                 body, data = data[:length], data[length:]
-                self.requests.append((head.decode(), body))
+                self.requests.append((head.decode(errors="replace"), body))
                 try:
-                    if self.answer(head.decode(), body, connection) is False:
+                    if self.answer(head.decode(errors="replace"), body, connection) is False:
                         return
                 except OSError:
                     return

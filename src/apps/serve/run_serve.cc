@@ -253,6 +253,7 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
   } else {
     wait_for_signal(signals);
   }
+  identified.begin_end();
   backends.refuse_new();
   server.stop(kEndPatience);
   backends.close();

@@ -95,6 +95,7 @@ std::optional<HttpResponse> IdentifiedHandler::refuse(const HttpRequest& request
   if (!identity_.key.empty() && !is_health(request) && !is_same_key(key.value_or(""), identity_.key)) {
     return refusal(401, "key", "wanted the header berth-key with the key of this server");
   }
+  if (is_ending_) return refusal(503, "end", "the server is about to end");
   if (identity_.slice.empty()) return std::nullopt;
   const auto slice = find_header(request.headers, serving::kSliceHeader);
   const auto generation = find_header(request.headers, serving::kGenerationHeader);

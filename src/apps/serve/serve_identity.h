@@ -2,6 +2,7 @@
 /// environment, where the GPU agent puts it.
 #pragma once
 
+#include <atomic>
 #include <optional>
 #include <string>
 
@@ -31,6 +32,9 @@ class IdentifiedHandler final : public HttpHandler {
   /// The other is borrowed.
   IdentifiedHandler(ServeIdentity identity, HttpHandler& inner) : identity_(std::move(identity)), inner_(inner) {}
 
+  /// From now on all requests are refused (503) in the same way: a gateway sends them elsewhere. Any thread.
+  void begin_end() { is_ending_ = true; }
+
   [[nodiscard]] HttpAnswer answer(const HttpRequest& request) override;
   [[nodiscard]] std::optional<std::size_t> body_bytes_max(const HttpRequest& request) override;
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override;
@@ -41,6 +45,7 @@ class IdentifiedHandler final : public HttpHandler {
 
   const ServeIdentity identity_;
   HttpHandler& inner_;
+  std::atomic<bool> is_ending_ = false;
 };
 
 }  // namespace berth::serve

@@ -98,6 +98,14 @@ TEST_F(IdentifiedHandlerTest, WithoutTheKeyNothingIsCarriedOut) {
   EXPECT_EQ(handler_.body_bytes_max({}), std::nullopt);
 }
 
+TEST_F(IdentifiedHandlerTest, AtTheEndNothingNewIsCarriedOut) {
+  handler_.begin_end();
+  const HttpResponse response = ask({"now"}, {{"berth-key", "k1"}});
+  EXPECT_EQ(response.status, 503);
+  EXPECT_EQ(header(response, "berth-refused"), "end");
+  EXPECT_EQ(inner_.count, 0);
+}
+
 TEST_F(IdentifiedHandlerTest, ARequestForAnotherReplicaIsNotCarriedOut) {
   const HttpField key{"berth-key", "k1"};
   EXPECT_EQ(ask({"now"}, {key, {"berth-slice", "gpu-2"}, {"berth-generation", "4"}}).status, 421);

@@ -73,8 +73,12 @@ void GatewayServer::stop(Micros at_most) {
 }
 
 void GatewayServer::take_table(const EndpointTable& table) {
-  const std::scoped_lock lock(mutex_);
-  carry_out(gateway_.take_table(table, steady_instant()));
+  std::vector<Start> starts;
+  {
+    const std::scoped_lock lock(mutex_);
+    starts = carry_out(gateway_.take_table(table, steady_instant()));
+  }
+  start_calls(starts);
 }
 
 RequestReport GatewayServer::report() const {
@@ -120,36 +124,49 @@ HttpAnswer GatewayServer::answer(const HttpRequest& request) {
 }
 
 void GatewayServer::pass(const Passed& passed, const serving::GatewayArrival& arrival) {
-  const std::scoped_lock lock(mutex_);
-  if (is_stopping_) return passed->reply->send(error_answer(503, "the gateway is about to end"));
-  if (!gateway_.has_table()) {
-    return passed->reply->send(
-        error_answer(503, "no table of endpoints has come from berth up yet", Micros::seconds(1)));
+  std::vector<Start> starts;
+  std::optional<HttpResponse> refusal;
+  {
+    const std::scoped_lock lock(mutex_);
+    refusal = accept(passed, arrival, starts);
   }
-  if (passed->is_gone) return;
+  if (refusal) return passed->reply->send(*std::move(refusal));
+  start_calls(starts);
+}
+
+std::optional<HttpResponse> GatewayServer::accept(const Passed& passed, const serving::GatewayArrival& arrival,
+                                                  std::vector<Start>& starts) {
+  if (is_stopping_) return error_answer(503, "the gateway is about to end");
+  if (!gateway_.has_table()) {
+    return error_answer(503, "no table of endpoints has come from berth up yet", Micros::seconds(1));
+  }
+  if (passed->is_gone) return std::nullopt;
   const Instant now = steady_instant();
   const auto entry = gateway_.arrive(arrival, now);
   if (!entry) {
-    return passed->reply->send(error_answer(
-        404, fmt::format("wanted a tenant and service of the table, found {}/{}", arrival.tenant, arrival.service)));
+    return error_answer(
+        404, fmt::format("wanted a tenant and service of the table, found {}/{}", arrival.tenant, arrival.service));
   }
   passed->id = entry->request;
   passed_.emplace(entry->request, passed);
-  carry_out(entry->orders);
+  starts = carry_out(entry->orders);
   if (gateway_.next_tick(now) < wake_at_) changed_.notify_all();
+  return std::nullopt;
 }
 
 void GatewayServer::leave(const Passed& passed) {
-  const std::scoped_lock lock(mutex_);
-  passed->is_gone = true;
-  if (!passed_.contains(passed->id)) return;
-  const auto orders = gateway_.client_left(passed->id, steady_instant());
-  carry_out(orders);
-  passed_.erase(passed->id);
+  std::vector<Start> starts;
+  {
+    const std::scoped_lock lock(mutex_);
+    passed->is_gone = true;
+    if (!passed_.contains(passed->id)) return;
+    starts = carry_out(gateway_.client_left(passed->id, steady_instant()));
+    passed_.erase(passed->id);
+  }
+  start_calls(starts);
 }
 
 void GatewayServer::note_start(detail::PassedRequest& passed, HttpCallNumber number) {
-  const std::scoped_lock lock(mutex_);
   passed.call = number;
   if (passed.is_cancelled) client_->cancel(number);
 }
@@ -160,28 +177,37 @@ bool GatewayServer::begin_answer(detail::PassedRequest& passed) {
 }
 
 void GatewayServer::end_call(detail::PassedRequest& passed, serving::GatewayEnd how) {
-  const std::scoped_lock lock(mutex_);
   if (passed.is_cancelled) return;
   passed.call = 0;
-  if (how == serving::GatewayEnd::kAnswered) passed_.erase(passed.id);
-  carry_out(gateway_.end(passed.id, how, steady_instant()));
-  if (is_stopping_ && passed_.empty()) changed_.notify_all();
+  std::vector<Start> starts;
+  {
+    const std::scoped_lock lock(mutex_);
+    const bool is_done = how == serving::GatewayEnd::kAnswered || how == serving::GatewayEnd::kRefused;
+    if (is_done) passed_.erase(passed.id);
+    starts = carry_out(gateway_.end(passed.id, how, steady_instant()));
+    if (is_stopping_ && passed_.empty()) changed_.notify_all();
+  }
+  start_calls(starts);
 }
 
-void GatewayServer::carry_out(const std::vector<serving::GatewayOrder>& orders) {
+std::vector<GatewayServer::Start> GatewayServer::carry_out(const std::vector<serving::GatewayOrder>& orders) {
+  std::vector<Start> starts;
   for (const serving::GatewayOrder& order : orders) {
-    std::visit(Overloaded{[this](const serving::GatewaySend& each) { send(each); },
+    std::visit(Overloaded{[&](const serving::GatewaySend& each) {
+                            const auto at = passed_.find(each.request);
+                            if (at != passed_.end()) starts.push_back({at->second, each.replica});
+                          },
                           [this](const serving::GatewayRefuse& each) { refuse(each); },
                           [this](const serving::GatewayCancel& each) { cancel(each); }},
                order);
   }
+  return starts;
 }
 
-void GatewayServer::send(const serving::GatewaySend& order) {
-  const auto at = passed_.find(order.request);
-  if (at == passed_.end()) return;
-  client_->start(detail::call_to(*at->second, *order.replica),
-                 std::make_unique<detail::PassedCall>(*this, at->second, order.replica));
+void GatewayServer::start_calls(const std::vector<Start>& starts) {
+  for (const auto& [passed, replica] : starts) {
+    client_->start(detail::call_to(*passed, *replica), std::make_unique<detail::PassedCall>(*this, passed, replica));
+  }
 }
 
 void GatewayServer::refuse(const serving::GatewayRefuse& order) {
@@ -196,7 +222,7 @@ void GatewayServer::cancel(const serving::GatewayCancel& order) {
   const auto at = passed_.find(order.request);
   if (at == passed_.end()) return;
   at->second->is_cancelled = true;
-  if (at->second->call != 0) client_->cancel(at->second->call);
+  if (const HttpCallNumber call = at->second->call; call != 0) client_->cancel(call);
 }
 
 void GatewayServer::run() {
@@ -204,8 +230,12 @@ void GatewayServer::run() {
   std::int64_t second = wall_second();
   gateway_.close_seconds(second, steady_instant());
   while (!is_ended_) {
+    const std::vector<Start> starts = carry_out(gateway_.tick(steady_instant()));
+    lock.unlock();
+    start_calls(starts);
+    lock.lock();
+    if (is_ended_) return;
     const Instant now = steady_instant();
-    carry_out(gateway_.tick(now));
     if (const std::int64_t current = wall_second(); current != second) {
       second = current;
       gateway_.close_seconds(second, now);

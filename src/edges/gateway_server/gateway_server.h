@@ -41,8 +41,8 @@ class GatewayServer final : public HttpHandler {
 
   /// Before the first request.
   void start(HttpStreamClient& client);
-  /// From now on requests get 503; those under way go on for at most `at_most`, and are refused then. A second call does
-  /// nothing.
+  /// From now on requests get 503; those under way go on for at most `at_most`, and are refused then. A second call
+  /// does nothing.
   void stop(Micros at_most);
 
   void take_table(const EndpointTable& table);
@@ -64,11 +64,19 @@ class GatewayServer final : public HttpHandler {
  private:
   using Passed = std::shared_ptr<detail::PassedRequest>;
 
+  /// Calls to start once the lock is released, as their thread begins at once.
+  struct Start {
+    Passed passed;
+    std::shared_ptr<const Endpoint> replica;
+  };
   void pass(const Passed& passed, const serving::GatewayArrival& arrival);
+  /// Requires that the lock is held. A refusal, if it does not arrive at all.
+  [[nodiscard]] std::optional<HttpResponse> accept(const Passed& passed, const serving::GatewayArrival& arrival,
+                                                   std::vector<Start>& starts);
   void leave(const Passed& passed);
+  void start_calls(const std::vector<Start>& starts);
   // These require that the lock is held.
-  void carry_out(const std::vector<serving::GatewayOrder>& orders);
-  void send(const serving::GatewaySend& order);
+  [[nodiscard]] std::vector<Start> carry_out(const std::vector<serving::GatewayOrder>& orders);
   void refuse(const serving::GatewayRefuse& order);
   void cancel(const serving::GatewayCancel& order);
 

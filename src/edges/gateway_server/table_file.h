@@ -12,8 +12,8 @@ namespace berth::edges {
 
 class TableFile {
  public:
-  /// Makes the folder, for this user alone, if it does not exist, and locks it until this is destroyed. Errors: "FOLDER: why"; kUnavailable if
-  /// another gateway uses it or it cannot be written.
+  /// Makes the folder, for this user alone, if it does not exist, and locks it until this is destroyed. Errors:
+  /// "FOLDER: why"; kUnavailable if another gateway uses it or it cannot be written.
   [[nodiscard]] static Result<TableFile> open(const std::string& folder);
 
   TableFile(TableFile&& other) noexcept;

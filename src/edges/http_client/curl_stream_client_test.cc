@@ -297,6 +297,49 @@ TEST_F(CurlStreamClientTest, ManyCallsRunAtATime) {
   EXPECT_LE(backend.connection_count(), static_cast<int>(kCount));
 }
 
+TEST_F(CurlStreamClientTest, ACallOverABrokenConnectionDoesNotHarmTheNext) {
+  constexpr const char* kAnswer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na";
+  ScriptedBackend breaks([&](BackendConnection& connection) {
+    // libcurl may open another connection and close it without a request.
+    if (!connection.receive_request()) return;
+    connection.send(kAnswer);
+    (void)connection.receive_request();  // and the connection ends
+  });
+  ScriptedBackend good([&](BackendConnection& connection) {
+    while (connection.receive_request()) connection.send(kAnswer);
+  });
+  for (int round = 0; round < 3; ++round) {
+    ReadSoFar first;
+    EXPECT_TRUE(send(post(breaks.url()), first));
+    ReadSoFar broken;
+    EXPECT_EQ(send(post(breaks.url()), broken).error().code, ErrorCode::kUnavailable);
+    ReadSoFar next;
+    const auto ended = send(post(good.url()), next);
+    EXPECT_TRUE(ended) << ended.error().message;
+  }
+}
+
+TEST_F(CurlStreamClientTest, AHeadHasNoBodyAndTargetsAreSentAsTheyAre) {
+  std::string request;
+  ScriptedBackend backend([&](BackendConnection& connection) {
+    while (auto received = connection.receive_request()) {
+      request = *std::move(received);
+      const bool is_head = request.starts_with("HEAD ");
+      connection.send(is_head ? "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n"
+                              : "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na");
+    }
+  });
+  for (const std::string method : {"GET", "HEAD", "POST", "HEAD", "GET", "DELETE"}) {
+    ReadSoFar so_far;
+    HttpCall call = post(backend.url("/a/../b//%2f?c=%C3%A4"));
+    call.method = method;
+    if (method != "POST") call.body.clear();
+    ASSERT_TRUE(send(std::move(call), so_far)) << method;
+    EXPECT_THAT(request, StartsWith(method + " /a/../b//%2f?c=%C3%A4 HTTP/1.1\r\n"));
+    EXPECT_EQ(so_far.body, method == "HEAD" ? "" : "a");
+  }
+}
+
 TEST(CurlStreamClientEndTest, CallsEndWithTheClient) {
   ScriptedServer silent("", AfterAnswer::kStayOpen);
   ReadSoFar so_far;

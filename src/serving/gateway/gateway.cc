@@ -22,6 +22,22 @@ GatewayRefuse too_late(Micros answer, bool was_sent) {
           .retry_after = kRetryAfter};
 }
 
+std::string_view failure_text(GatewayEnd how) {
+  switch (how) {
+    case GatewayEnd::kNotSent:
+      return "no replica took the request";
+    case GatewayEnd::kNoAnswer:
+      return "the replica ended its connection without an answer";
+    case GatewayEnd::kWrongReplica:
+      return "the answer came from another process than the replica";
+    case GatewayEnd::kAnswered:
+    case GatewayEnd::kRefused:
+    case GatewayEnd::kBroken:
+      break;
+  }
+  return "the replica's answer broke off";
+}
+
 }  // namespace
 
 struct Gateway::Replica {
@@ -34,7 +50,9 @@ struct Gateway::Replica {
 
   [[nodiscard]] bool is_open() const { return is_listed && !endpoint->is_leaving; }
   [[nodiscard]] bool takes_one(Instant now) const {
-    return is_open() && now >= avoided_until && in_flight < endpoint->in_flight_max;
+    // After a failure one request finds out whether it is back.
+    const std::int64_t in_flight_max = failure_count == 0 ? endpoint->in_flight_max : 1;
+    return is_open() && now >= avoided_until && in_flight < in_flight_max;
   }
   [[nodiscard]] double predicted_us() const { return predicted_completion_us(endpoint->latencies, in_flight + 1); }
 };
@@ -243,6 +261,7 @@ bool Gateway::may_repeat(const Request& request, GatewayEnd how, Instant now) co
     case GatewayEnd::kWrongReplica:
       return request.is_repeatable;
     case GatewayEnd::kAnswered:
+    case GatewayEnd::kRefused:
     case GatewayEnd::kBroken:
       return false;
   }
@@ -263,18 +282,19 @@ std::vector<GatewayOrder> Gateway::end(GatewayRequestId request, GatewayEnd how,
     replica.failure_count = 0;
     replica.slowdown.measure(ended.predicted_us, static_cast<double>((now - ended.sent).count()), now);
     remove(node);
+  } else if (how == GatewayEnd::kRefused) {
+    book_.drop(service.key, ended.second);
+    replica.failure_count = 0;
+    remove(node);
   } else {
     note_failure(replica, now);
     if (may_repeat(ended, how, now)) {
       ++ended.repeat_count;
       wait(node);
     } else {
-      refuse(
-          node,
-          {.status = 502,
-           .message = how == GatewayEnd::kWrongReplica ? "the replica's answer came from another process"
-                                                       : "the replica ended or broke before its answer was complete"},
-          orders);
+      refuse(node,
+             {.status = 502, .message = fmt::format("{} (sent {} times)", failure_text(how), ended.repeat_count + 1)},
+             orders);
     }
   }
   send_waiting(service, now, orders);

@@ -1,5 +1,5 @@
-/// A gateway: which replica gets which request, what waits, is repeated, refused and counted. Pure: a time is an argument
-/// of everything that happens, and what is to be done is returned.
+/// A gateway: which replica gets which request, what waits, is repeated, refused and counted. Pure: a time is an
+/// argument of everything that happens, and what is to be done is returned.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@
 namespace berth::serving {
 
 struct GatewayTerms {
-  std::size_t queue_count_max = 500;                   ///< of a service
+  std::size_t queue_count_max = 500;                     ///< of a service
   std::size_t queue_bytes_max = std::size_t{64} << 20U;  ///< of a service: of bodies that wait
   int repeat_count_max = 2;                              ///< of a request
   Micros avoid_min = Micros::seconds(1);                 ///< a replica that failed gets nothing for so long,
@@ -79,8 +79,8 @@ class Gateway {
 
   /// Nothing if the table has no such service.
   [[nodiscard]] std::optional<GatewayEntry> arrive(const GatewayArrival& arrival, Instant now);
-  /// The head of its answer is there: it has no deadline any more, and is not repeated. False if the request is not known
-  /// any more: nothing may be passed on.
+  /// The head of its answer is there: it has no deadline any more, and is not repeated. False if the request is not
+  /// known any more: nothing may be passed on.
   [[nodiscard]] bool begin_answer(GatewayRequestId request);
   /// The call of a request ended. Unknown requests are ignored.
   [[nodiscard]] std::vector<GatewayOrder> end(GatewayRequestId request, GatewayEnd how, Instant now);

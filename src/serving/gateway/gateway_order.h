@@ -39,6 +39,7 @@ using GatewayOrder = std::variant<GatewaySend, GatewayRefuse, GatewayCancel>;
 /// How a call to a replica ended.
 enum class GatewayEnd {
   kAnswered,      ///< completely
+  kRefused,       ///< completely, with 429, 502 or 503
   kNotSent,       ///< no connection, or the replica refused to execute it
   kNoAnswer,      ///< sent, and no byte of an answer came
   kWrongReplica,  ///< answered by a process that is not that replica: nothing of it was passed on

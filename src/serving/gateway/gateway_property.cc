@@ -16,6 +16,7 @@ namespace {
 constexpr std::size_t kWaitingMax = 4;
 constexpr std::size_t kServices = 2;
 constexpr Micros kAnswer = Micros::seconds(3);
+constexpr Micros kAvoidMax = Micros(100'000);
 constexpr std::int64_t kFirstSecond = 1'000;
 
 struct KnownRequest {
@@ -138,17 +139,17 @@ class NaiveAccount {
     if (at == requests_.end()) return;
     const GatewayRequestId request = at->first;
     KnownRequest& known = at->second;
-    const auto how = static_cast<GatewayEnd>(rng_.below(5));
+    const auto how = static_cast<GatewayEnd>(rng_.below(6));
     const bool begins = rng_.below(3) == 0 || how == GatewayEnd::kBroken;
     if (begins) {
       RC_ASSERT(gateway_.begin_answer(request));
       known.has_begun = true;
     }
-    if (how == GatewayEnd::kAnswered) {
-      ++sums_.answered;
+    if (how == GatewayEnd::kAnswered || how == GatewayEnd::kRefused) {
+      ++(how == GatewayEnd::kAnswered ? sums_.answered : sums_.dropped);
       requests_.erase(at);
     } else {
-      replicas_[known.at].avoided_until = now_ + Micros::seconds(8);
+      replicas_[known.at].avoided_until = now_ + kAvoidMax;
       known.at.clear();
       may_be_sent_again_ =
           !known.has_begun && (how == GatewayEnd::kNotSent || (known.is_repeatable && how != GatewayEnd::kBroken))
@@ -226,7 +227,7 @@ class NaiveAccount {
 
   Rng rng_;
   Instant now_;
-  Gateway gateway_{"g", {.queue_count_max = kWaitingMax}};
+  Gateway gateway_{"g", {.queue_count_max = kWaitingMax, .avoid_min = Micros(20'000), .avoid_max = kAvoidMax}};
   std::uint64_t table_number_ = 0;
   std::map<GatewayRequestId, KnownRequest> requests_;
   std::map<std::string, KnownReplica> replicas_;

@@ -127,6 +127,15 @@ TEST_F(GatewayTest, WaitsInOrderAndRefusesBeyondTheBounds) {
   EXPECT_EQ(sum.dropped, 2);
 }
 
+TEST_F(GatewayTest, ARefusalOfTheReplicaIsDropped) {
+  EXPECT_EQ(take({replica_of("a"), replica_of("b")}), Words{});
+  EXPECT_EQ(arrive(infer_of()), Words{"send 1 a"});
+  EXPECT_TRUE(gateway_.begin_answer(1));
+  EXPECT_EQ(end(1, GatewayEnd::kRefused, at_ms(1)), Words{});
+  EXPECT_EQ(sums(at_ms(2)).dropped, 1);
+  EXPECT_FALSE(gateway_.status(at_ms(2))[0].replicas[0].is_avoided);
+}
+
 TEST_F(GatewayTest, WithoutReplicaARequestWaitsUntilItsDeadline) {
   EXPECT_EQ(take({}), Words{});
   EXPECT_EQ(arrive(infer_of()), Words{});

@@ -22,8 +22,8 @@ inline constexpr std::string_view kRefusedHeader = "berth-refused";
 /// the key of the replica and, if it says who it is, its slice and generation.
 [[nodiscard]] std::vector<HttpField> headers_to_replica(std::span<const HttpField> headers, const Endpoint& replica);
 
-/// A replica's, without those of its connection and those that the server adds itself (Content-Length, Date; Content-Type
-/// is given apart) or that cannot be sent.
+/// A replica's, without those of its connection and those that the server adds itself (Content-Length, Date;
+/// Content-Type is given apart) or that cannot be sent.
 [[nodiscard]] std::vector<HttpField> headers_from_replica(std::span<const HttpField> headers);
 
 /// Who gave an answer, by its headers.

@@ -23,6 +23,8 @@ std::optional<std::uint64_t> length_of(const HttpReplyHead& head) {
   return bytes ? std::optional(static_cast<std::uint64_t>(*bytes)) : std::nullopt;
 }
 
+bool is_refusal(int status) { return status == 429 || status == 502 || status == 503; }
+
 }  // namespace
 
 HttpCall call_to(const PassedRequest& passed, const Endpoint& replica) {
@@ -85,7 +87,7 @@ serving::GatewayEnd PassedCall::end_of(const Result<void>& outcome) const {
     case serving::AnsweredBy::kReplica:
       break;
   }
-  if (outcome) return serving::GatewayEnd::kAnswered;
+  if (outcome) return is_refusal(head_.status) ? serving::GatewayEnd::kRefused : serving::GatewayEnd::kAnswered;
   if (state_ != State::kWaiting) return serving::GatewayEnd::kBroken;
   return outcome.error().code == ErrorCode::kNoServer ? serving::GatewayEnd::kNotSent : serving::GatewayEnd::kNoAnswer;
 }

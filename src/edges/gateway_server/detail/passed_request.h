@@ -1,6 +1,7 @@
 /// One request under way between a client and a service.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -21,9 +22,11 @@ struct PassedRequest {
   bool is_head = false;
   serving::GatewayRequestId id = 0;
 
+  // Whoever sets the latter of both cancels the call.
+  std::atomic<HttpCallNumber> call = 0;  ///< 0: not started
+  std::atomic<bool> is_cancelled = false;
+
   // Under the lock of the gateway.
-  HttpCallNumber call = 0;  ///< 0: not started
-  bool is_cancelled = false;
   bool is_gone = false;    ///< its client has left
   bool has_begun = false;  ///< its answer
 

@@ -207,7 +207,10 @@ void StreamLoop::end(HttpCallNumber number, Result<void> outcome) {
   if (node.empty()) return;
   // Before the answer is complete this closes its connection.
   curl_multi_remove_handle(multi_.get(), node.mapped()->easy());
-  keep(node.mapped()->end(std::move(outcome)));
+  const bool is_clean = outcome.has_value();
+  EasyPointer easy = node.mapped()->end(std::move(outcome));
+  // After a failure libcurl (7.88) keeps in its handle that a body is to be sent again, and fails at the next one.
+  if (is_clean) keep(std::move(easy));
 }
 
 void StreamLoop::keep(EasyPointer easy) {
