@@ -76,6 +76,8 @@ class ReadyPrograms {
 
 class HandsProgramsTest : public HandsTest {
  protected:
+  ~HandsProgramsTest() override { stop_server(); }  // it uses `ready_`
+
   /// The next report about a slice.
   [[nodiscard]] static ProcessReport report_of_slice(HandsClient& client, const std::string& slice) {
     ProcessReport found;

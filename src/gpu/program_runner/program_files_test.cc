@@ -1,13 +1,16 @@
 // Files and processes around a program.
 #include <gtest/gtest.h>
+#include <netinet/in.h>
 #include <signal.h>
-#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 
 #include "gpu/hands/test_folder.h"
@@ -140,6 +143,20 @@ TEST_F(ProgramFilesTest, AProbeOfAClosedPortSaysSo) {
   EXPECT_EQ(answer->status, 0);
   EXPECT_EQ(answer->message, "does not listen at its port");
   EXPECT_FALSE(is_taken_by_another(port, 12345));
+}
+
+TEST_F(ProgramFilesTest, APortHasAnOwner) {
+  const int port = free_loopback_port();
+  const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  ASSERT_EQ(::bind(socket.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  EXPECT_FALSE(is_taken_by_another(port, ::geteuid() + 1)) << "nobody listens yet";
+  ASSERT_EQ(::listen(socket.number(), 1), 0);
+  EXPECT_FALSE(is_taken_by_another(port, ::geteuid()));
+  EXPECT_TRUE(is_taken_by_another(port, std::int64_t{::geteuid()} + 1));
 }
 
 }  // namespace

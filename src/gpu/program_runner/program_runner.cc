@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -412,6 +413,8 @@ class ProgramRunner::Watch {
     program.phase = ProcessPhase::kFailed;
     program.message = message;
     program.start_at = program.restarts.failed(now);
+    const std::string_view first_line = std::string_view(message).substr(0, message.find('\n'));
+    options_.log(fmt::format("{}: failed: {}", std::filesystem::path(program.folder).filename().string(), first_line));
     change(program);
   }
 

@@ -63,6 +63,25 @@ class Served(ProgramCase):
         client.start("serve", generation=2, repository="demo", model="twice")  # without a device file
         self.assertIn("gpu-1-0-2.yaml: cannot be read", client.until_phase("failed")["message"])
 
+    def test_a_slice_with_a_program_is_in_use(self):
+        client = self.client_
+        def order(change, intent):
+            client.send(verb="order", intent=intent, change=change, uuid=self.managed, profile_id=19, start=6, length=1,
+                        was_tried=False)
+            while (packet := client.hear())["verb"] != "end":
+                pass
+            return packet
+        device = order("create", 1)["mig_uuid"]
+        self.add_device()
+        time.sleep(max(0.0, self.written + SETTLE_SECONDS - time.time()))
+        client.start("serve", device=device, repository="demo", model="twice")
+        pid = client.until_phase("ready")["pid"]
+        busy = order("destroy", 2)
+        self.assertEqual((busy["outcome"], [holder["pid"] for holder in busy["holders"]]), ("busy", [pid]), busy)
+        client.stop()
+        client.until_phase("stopped")
+        self.assertEqual(order("destroy", 3)["outcome"], "done")
+
     def test_what_is_wrong_is_said(self):
         client = self.client_
         self.add_device()

@@ -74,7 +74,8 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
   const std::string days = "a list of at least one day, such as [mon, fri]";
   const std::string known =
       "world, nvml, hands, load, scenario, seed, speed, until, policy, approval, listen, device_metrics, data, "
-      "journal, tier_sure, tier_model, learn_speed, health, retention, metrics, no_changes, manage";
+      "journal, tier_sure, tier_model, learn_speed, health, retention, metrics, no_changes, manage, templates, repositories, "
+      "uids, separate_users, programs_state, simulated_devices";
   const std::string uuid = "the UUID of a GPU, such as GPU-88af9caf-d226-5142-8ecd-1887494bf67c";
   std::string many = "manage: [";
   for (int i = 0; i < 65; ++i) many += "{uuid: GPU-" + std::to_string(i) + "}, ";
@@ -181,7 +182,7 @@ TEST(ConfigKeys, AreKnownByTheirMap) {
   EXPECT_EQ(keys_within("no_changes[]"), (std::vector<std::string_view>{"days", "from", "to"}));
   EXPECT_EQ(keys_within("retention"), (std::vector<std::string_view>{"events_days", "series_days", "usage_days"}));
   EXPECT_EQ(keys_within("device_metrics"), (std::vector<std::string_view>{"listen", "hostname_label"}));
-  EXPECT_EQ(keys_within("").back(), "manage");
+  EXPECT_EQ(keys_within("").back(), "simulated_devices");
 }
 
 }  // namespace
