@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "serving/dispatch/victims.h"
+#include "serving/dispatch/warm_demand.h"
 
 namespace berth::serving {
 namespace {

@@ -9,9 +9,10 @@
 #include "serving/dispatch/device_state.h"
 #include "serving/dispatch/model_demand.h"
 #include "serving/dispatch/terms.h"
-#include "serving/dispatch/warm_demand.h"
 
 namespace berth::serving {
+
+class WarmDemand;
 
 /// What should happen now.
 struct LoadDecision {

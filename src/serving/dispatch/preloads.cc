@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "serving/dispatch/victims.h"
+#include "serving/dispatch/warm_demand.h"
 
 namespace berth::serving {
 namespace {
@@ -23,9 +24,7 @@ bool waits_for_load(const ServedModel& model) {
 
 ValuedModel valued(const DeviceState& device, const WarmDemand& demand, ModelIndex index, Instant now) {
   const ModelTerms& terms = device.model(index).terms;
-  return {.index = index,
-          .value = demand.value(index, terms, now),
-          .saved = demand.wait_saved(index, terms, now)};
+  return {.index = index, .value = demand.value(index, terms, now), .saved = demand.wait_saved(index, terms, now)};
 }
 
 /// `gain`: seconds that it saves. A load that it spares takes no time later, so only the rest of its own delays others.
