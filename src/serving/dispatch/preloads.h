@@ -8,8 +8,8 @@
 namespace berth::serving {
 
 /// At least so much of its load time a preload must save: one in ten must be used that would else have been waited for.
-/// Measured on requests like the apps of a public trace (scripts/bench warm): with 0.02 to 0.2 the requests that wait
-/// differ by 10 %, and the preloads by a factor of 3.
+/// With requests like the apps of a public trace (scripts/bench warm), 0.02 and 0.2 instead changed the requests that
+/// wait by less than a fifth, and the preloads by a factor of 3.
 inline constexpr double kPreloadGainMin = 0.1;
 
 /// A preload that is worth it: of the cold models the most valuable one, into free memory or in place of idle models of
