@@ -21,7 +21,9 @@ logging.disable(logging.WARNING)
 
 class Rows(CalibrationDataReader):
     def __init__(self, rows, batch=CALIBRATION_BATCH):
-        count = len(next(iter(rows.values()))) // batch * batch
+        rows_count = len(next(iter(rows.values())))
+        batch = min(batch, rows_count)
+        count = rows_count // batch * batch
         self.batches = iter([{name: array[i:i + batch] for name, array in rows.items()} for i in range(0, count, batch)])
 
     def get_next(self):

@@ -111,18 +111,20 @@ def memory(arguments, table, words):
 
 
 def read_apps(sample):
-    """Invocations by app and minute, and bytes by app, of those that were invoked."""
-    apps, sizes = {}, {}
+    """Invocations by app and minute, and bytes by app, of those that were invoked. Names of models have 63 bytes at most."""
+    apps, sizes, length = {}, {}, 16
     with open(sample / "invocations_subset_480min.csv", encoding="utf-8") as file:
         rows = csv.reader(file)
         app = next(rows).index("HashApp")
         for row in rows:
             counts = list(map(int, row[4:]))
-            apps[row[app]] = [a + b for a, b in zip(apps.get(row[app], [0] * len(counts)), counts)]
+            name = row[app][:length]
+            apps[name] = [a + b for a, b in zip(apps.get(name, [0] * len(counts)), counts)]
     with open(sample / "memory_subset.csv", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             mib = max(1, math.ceil(float(row["AverageAllocatedMb_pct50"])))
-            sizes[row["HashApp"]] = max(sizes.get(row["HashApp"], 0), mib << 20)
+            name = row["HashApp"][:length]
+            sizes[name] = max(sizes.get(name, 0), mib << 20)
     return {app: counts for app, counts in apps.items() if sum(counts)}, sizes
 
 

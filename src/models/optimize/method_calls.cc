@@ -31,10 +31,32 @@ Result<MadeVariant> none_for(const Error& error) {
 
 std::string figure_text(double figure) { return fmt::format("{:.6g}", figure); }
 
+/// Conv, Gemm and MatMul in the branches and loops of a graph.
+int count_heavy_inside(const Graph& graph) {
+  int count = 0;
+  for (const Node& node : graph.nodes) {
+    for (const GraphPtr& inner : graphs_in(node)) {
+      count += count_heavy_inside(*inner);
+      count += static_cast<int>(std::ranges::count_if(inner->nodes, [](const Node& each) {
+        return is_op(each, "Conv") || is_op(each, "Gemm") || is_op(each, "MatMul");
+      }));
+    }
+  }
+  return count;
+}
+
+/// `what`: such as "constant weights".
+std::string why_no_heavy(const Graph& graph, std::string_view what) {
+  const int inside = count_heavy_inside(graph);
+  if (inside == 0) return fmt::format("it has no Conv, Gemm or MatMul with {}", what);
+  return fmt::format("it has no Conv, Gemm or MatMul with {} but {} inside branches or loops, which stay as they are",
+                     what, inside);
+}
+
 // ---------------------------------------------------------------------------------------------------------- prune
 
-std::string why_no_groups(const std::vector<ChannelGroup>& groups) {
-  if (groups.empty()) return "it has no Conv, Gemm or MatMul with constant weights";
+std::string why_no_groups(const Graph& graph, const std::vector<ChannelGroup>& groups) {
+  if (groups.empty()) return why_no_heavy(graph, "constant weights");
   const ChannelGroup& first = groups.front();
   return fmt::format("none of its {} groups of channels can be pruned ({}: {})", groups.size(), first.name,
                      first.left_out.value_or("?"));
@@ -116,7 +138,7 @@ Result<MadeVariant> make_pruned(const MethodInputs& inputs) {
   if (!shapes) return none_for(shapes.error());
   const std::vector<ChannelGroup> groups = channel_groups(inputs.base, *shapes);
   const bool is_any_open = std::ranges::any_of(groups, [](const ChannelGroup& group) { return !group.left_out; });
-  if (!is_any_open) return MadeVariant{.why_none = why_no_groups(groups)};
+  if (!is_any_open) return MadeVariant{.why_none = why_no_groups(inputs.base.graph, groups)};
   const auto statistics = measure_channels(inputs.tools.probe, inputs.base, groups, inputs.rows.calibration, {});
   if (!statistics) return none_for(statistics.error());
   auto outcome = choose_channels(inputs.base, groups, *statistics, inputs.trials, {.loss_max = inputs.terms.max_loss});
@@ -128,6 +150,7 @@ Result<MadeVariant> make_pruned(const MethodInputs& inputs) {
     is_changed = is_changed || group.kept < group.channels;
   }
   if (!is_changed) made.why_none = "no channels can go that saves time within max-loss";
+  if (!outcome->is_complete) made.no_time_for.emplace_back("all groups of channels");
   made.model = std::move(outcome->model);
   made.masks = std::move(outcome->masks);
   return made;
@@ -139,14 +162,20 @@ Result<MadeVariant> make_int8(const MethodInputs& inputs) {
   const auto shapes = shapes_seen(inputs.tools.probe, *model, inputs.rows.calibration);
   if (!shapes) return none_for(shapes.error());
   const std::vector<std::string> values = values_to_observe(*model, *shapes);
-  if (values.empty()) return MadeVariant{.why_none = "it has no Conv, Gemm or MatMul with constant float weights"};
+  if (values.empty()) {
+    return MadeVariant{.why_none = why_no_heavy(model->graph, "constant float weights")};
+  }
   const auto statistics = collect_statistics(inputs.tools.probe, *model, inputs.rows.calibration, values);
   if (!statistics) return none_for(statistics.error());
   auto choice = choose_int8(*model, *shapes, *statistics,
                             {.rule = inputs.terms.ranges, .loss_max = inputs.terms.max_loss}, inputs.trials);
   if (!choice) return none_for(choice.error());
-  return MadeVariant{
-      .model = std::move(choice->model), .passes = {int8_record(*choice)}, .layers = layer_records(*choice)};
+  MadeVariant made;
+  made.passes = {int8_record(*choice)};
+  made.layers = layer_records(*choice);
+  made.model = std::move(choice->model);
+  made.no_time_for = std::move(choice->unfinished);
+  return made;
 }
 
 Result<MadeVariant> make_fp16(const MethodInputs& inputs) {

@@ -29,7 +29,8 @@ struct MadeVariant {
   std::vector<ChannelRecord> channels = {};
   std::vector<LayerRecord> layers = {};
   std::vector<ChannelMask> masks = {};
-  std::string why_none = {};  ///< not empty: there is no variant; what was found instead
+  std::string why_none = {};                  ///< not empty: there is no variant; what was found instead
+  std::vector<std::string> no_time_for = {};  ///< parts of the search
 };
 
 /// Errors: kInterrupted; kUnavailable. What a model has that a method cannot do is `why_none`.

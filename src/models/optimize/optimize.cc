@@ -1,6 +1,7 @@
 #include "models/optimize/optimize.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -185,6 +186,11 @@ class Driver {
     record.passes.insert(record.passes.end(), made.passes.begin(), made.passes.end());
     if (!made.channels.empty()) record.channels = std::move(made.channels);
     record.layers = std::move(made.layers);
+    if (!made.no_time_for.empty()) {
+      outcome_.findings.left_out.push_back(fmt::format("{}: the time budget of {} s did not suffice for {}",
+                                                       record.name, terms_.budget_seconds,
+                                                       fmt::join(made.no_time_for, "; ")));
+    }
     if (made.why_none.empty()) {
       const auto outputs = run_checked(made.model, original_.check, tools_);
       if (!outputs && outputs.error().code == ErrorCode::kInterrupted) return pass_on(outputs.error());

@@ -169,6 +169,28 @@ TEST_F(OptimizeTest, SaysThatThereIsNothingToSimplify) {
   EXPECT_TRUE(outcome->files.empty());
 }
 
+/// A product in both branches: no method looks into them, and that is said.
+TEST_F(OptimizeTest, SaysWhatStaysInBranches) {
+  Graph branch;
+  branch.name = "branch";
+  branch.nodes = {{.op = "MatMul", .inputs = {"x", "x"}, .outputs = {"product"}}};
+  branch.outputs = {{.name = "product", .type = ElementType::kFloat}};
+  Model model = chain_model(0);
+  const auto inner = std::make_shared<const Graph>(branch);
+  model.graph.nodes = {{.op = "If",
+                        .inputs = {"x"},
+                        .outputs = {"y"},
+                        .attributes = {{"else_branch", GraphPtr(inner)}, {"then_branch", GraphPtr(inner)}}}};
+  OptimizeTerms terms = fuse_terms();
+  terms.methods = {Method::kPrune, Method::kInt8};
+  const auto outcome = run(model, terms);
+  ASSERT_TRUE(outcome) << outcome.error().message;
+  ASSERT_EQ(outcome->findings.variants.size(), 2U);
+  for (const VariantRecord& variant : outcome->findings.variants) {
+    EXPECT_THAT(variant.reason, HasSubstr("2 inside branches or loops, which stay as they are"));
+  }
+}
+
 TEST_F(OptimizeTest, UndoesAndNamesAPassThatChangesOutputs) {
   engine_.nodes_wrong_below = 5;
   const auto outcome = run(chain_model(4), fuse_terms());

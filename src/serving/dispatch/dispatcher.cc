@@ -247,10 +247,8 @@ std::optional<double> Dispatcher::chance_of(ModelIndex model) const {
 }
 
 ModelValues Dispatcher::values_of(const Berth& policy, Instant now) const {
-  return {.device = device_,
-          .demand = policy.batches.demands(),
-          .warm = policy.warm ? &*policy.warm : nullptr,
-          .now = now};
+  return {
+      .device = device_, .demand = policy.batches.demands(), .warm = policy.warm ? &*policy.warm : nullptr, .now = now};
 }
 
 void Dispatcher::start_decided(Berth& policy, LaneIndex lane, const BatchDecision& decision, Instant now) {

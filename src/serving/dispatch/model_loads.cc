@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "serving/dispatch/victims.h"
+#include "serving/dispatch/warm_demand.h"
 
 namespace berth::serving {
 namespace {
@@ -37,7 +38,37 @@ std::int64_t bytes_leaving(const DeviceState& device) {
   return bytes;
 }
 
+/// How long the model's requests take from now on, if more urgent ones do not come between.
+Micros time_until_idle(const DeviceState& device, ModelIndex index, Instant now) {
+  Instant end = now;
+  for (const auto& batch : device.lanes()) {
+    if (batch && batch->model == index) end = std::max(end, batch->end);
+  }
+  const ServedModel& model = device.model(index);
+  if (model.queue.empty()) return end - now;
+  const RowCount rows = std::min(model.rows_waiting, model.terms.latency.rows_max());
+  return std::max(end, device.lane_free_at(now) + model.terms.latency.at(rows)) - now;
+}
+
+/// Seconds of waiting that the models would have saved.
+double wait_lost(const ModelValues& values, const std::vector<ModelIndex>& victims) {
+  double lost = 0;
+  for (const ModelIndex victim : victims) {
+    lost += values.warm->wait_saved(victim, values.device.model(victim).terms, values.now);
+  }
+  return lost;
+}
+
 }  // namespace
+
+bool ModelLoads::is_better_later(const ModelValues& values, std::int64_t bytes, const std::vector<ModelIndex>& order,
+                                 const std::vector<ModelIndex>& victims) {
+  const auto later = victims_of(values.device, bytes, order, values.now, VictimsAre::kIdleAtLast);
+  if (!later || *later == victims) return false;
+  Micros delay;
+  for (const ModelIndex victim : *later) delay = std::max(delay, time_until_idle(values.device, victim, values.now));
+  return wait_lost(values, victims) - wait_lost(values, *later) > delay.to_seconds();
+}
 
 double load_value(const ServedModel& model, const ModelDemand& demand, Instant now) {
   const double load = demand.requests_per_second(now) * model.terms.load.to_seconds();
@@ -109,6 +140,8 @@ LoadDecision ModelLoads::choose(const ModelValues& values) const {
     std::erase_if(order, [&](ModelIndex index) { return values.of(index) >= value; });
   }
   if (auto victims = victims_of(device, model.bytes_to_load(), order, now)) {
+    const bool may_wait = values.warm != nullptr && is_asked_for && !presses(model, now);
+    if (may_wait && is_better_later(values, model.bytes_to_load(), order, *victims)) return decision;
     decision.victims = std::move(*victims);
     decision.load = next;
     return decision;

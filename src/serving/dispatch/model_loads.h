@@ -9,9 +9,10 @@
 #include "serving/dispatch/device_state.h"
 #include "serving/dispatch/model_demand.h"
 #include "serving/dispatch/terms.h"
-#include "serving/dispatch/warm_demand.h"
 
 namespace berth::serving {
+
+class WarmDemand;
 
 /// What should happen now.
 struct LoadDecision {
@@ -47,6 +48,11 @@ class ModelLoads {
   /// Of the models that may load: one that was asked for, else the one with the most urgent request, else the most
   /// valuable that is wanted.
   [[nodiscard]] std::optional<ModelIndex> next_load(const ModelValues& values) const;
+  /// Whether a load should not begin yet: models of less value than the victims are idle soon, and what that saves is
+  /// more than the time until then.
+  [[nodiscard]] static bool is_better_later(const ModelValues& values, std::int64_t bytes,
+                                            const std::vector<ModelIndex>& order,
+                                            const std::vector<ModelIndex>& victims);
   /// Resident models in the order in which they make room.
   [[nodiscard]] std::vector<ModelIndex> victim_order(const ModelValues& values) const;
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "serving/dispatch/victims.h"
+#include "serving/dispatch/warm_demand.h"
 
 namespace berth::serving {
 namespace {
@@ -23,15 +24,14 @@ bool waits_for_load(const ServedModel& model) {
 
 ValuedModel valued(const DeviceState& device, const WarmDemand& demand, ModelIndex index, Instant now) {
   const ModelTerms& terms = device.model(index).terms;
-  return {.index = index,
-          .value = demand.value(index, terms, now),
-          .saved = demand.wait_saved(index, terms, now)};
+  return {.index = index, .value = demand.value(index, terms, now), .saved = demand.wait_saved(index, terms, now)};
 }
 
-/// What a preload must save, in seconds.
-double price_of(Micros load, double needed_per_second) {
+/// `gain`: seconds that it saves. A load that it spares takes no time later, so only the rest of its own delays others.
+bool is_worth_it(double gain, Micros load, double needed_per_second) {
   const double seconds = load.to_seconds();
-  return seconds * (kPreloadGainMin + needed_per_second * seconds / 2);
+  const double more_loading = std::max(seconds - gain, 0.0);
+  return gain >= kPreloadGainMin * seconds + more_loading * needed_per_second * seconds / 2;
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ std::optional<LoadDecision> choose_preload(const DeviceState& device, const Warm
       resident.push_back(valued(device, demand, index, now));
     } else if (model.is_offered && device.may_load(index, now)) {
       const ValuedModel candidate = valued(device, demand, index, now);
-      if (candidate.saved >= price_of(model.terms.load, needed)) cold.push_back(candidate);
+      if (is_worth_it(candidate.saved, model.terms.load, needed)) cold.push_back(candidate);
     }
   }
   std::ranges::sort(cold, {}, [](const ValuedModel& each) { return std::tuple(-each.value, each.index); });
@@ -60,12 +60,11 @@ std::optional<LoadDecision> choose_preload(const DeviceState& device, const Warm
     for (const ValuedModel& each : resident) {
       if (each.value < candidate.value) order.push_back(each.index);
     }
-    const ModelTerms& terms = device.model(candidate.index).terms;
     auto victims = victims_of(device, device.model(candidate.index).bytes_to_load(), order, now);
     if (!victims) continue;
     double gain = candidate.saved;
     for (const ModelIndex victim : *victims) gain -= valued(device, demand, victim, now).saved;
-    if (gain < price_of(terms.load, needed)) continue;
+    if (!is_worth_it(gain, device.model(candidate.index).terms.load, needed)) continue;
     return LoadDecision{.victims = std::move(*victims), .leaving = {}, .load = candidate.index};
   }
   return std::nullopt;

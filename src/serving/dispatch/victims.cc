@@ -6,13 +6,14 @@
 namespace berth::serving {
 
 std::optional<std::vector<ModelIndex>> victims_of(const DeviceState& device, std::int64_t bytes,
-                                                  const std::vector<ModelIndex>& candidates, Instant now) {
+                                                  const std::vector<ModelIndex>& candidates, Instant now,
+                                                  VictimsAre which) {
   std::vector<ModelIndex> victims;
   std::int64_t missing = bytes - device.bytes_free();
   for (const ModelIndex candidate : candidates) {
     if (missing <= 0) break;
     const ServedModel& model = device.model(candidate);
-    if (!model.may_leave(now) || !model.is_idle()) continue;
+    if (!model.may_leave(now) || (which == VictimsAre::kIdle && !model.is_idle())) continue;
     missing -= model.bytes_reserved;
     victims.push_back(candidate);
   }

@@ -13,9 +13,15 @@ namespace berth::serving {
 [[nodiscard]] std::optional<std::vector<ModelIndex>> least_recent_victims(const DeviceState& device, std::int64_t bytes,
                                                                           Instant now);
 
+enum class VictimsAre {
+  kIdle,        ///< now
+  kIdleAtLast,  ///< now, or when what they have is answered
+};
+
 /// The same for any order: `candidates` are resident models, the first goes first; those that are not idle or
 /// may not leave are skipped.
 [[nodiscard]] std::optional<std::vector<ModelIndex>> victims_of(const DeviceState& device, std::int64_t bytes,
-                                                                const std::vector<ModelIndex>& candidates, Instant now);
+                                                                const std::vector<ModelIndex>& candidates, Instant now,
+                                                                VictimsAre which = VictimsAre::kIdle);
 
 }  // namespace berth::serving

@@ -21,8 +21,9 @@ inline constexpr Micros kWarmStep = Micros::seconds(5);
 inline constexpr std::int64_t kWarmPauseStepsMax = 17'280;
 
 /// A warm::Predictor with a key for each model and minutes of kWarmStep. The horizon of its probabilities is twice the
-/// time that loading anew all that is resident takes, since what is needed later can be loaded later; or the time in which
-/// the models that are expected fill the memory, if that is shorter; and at least the rest of the step and the next one.
+/// time that loading anew all that is resident takes, since what is needed later can be loaded later; or the time in
+/// which the models that are expected fill the memory, if that is shorter; and at least the rest of the step and the
+/// next one.
 class WarmDemand {
  public:
   void add_model();
@@ -54,10 +55,10 @@ class WarmDemand {
   [[nodiscard]] std::int64_t horizon_of(const DeviceState& device) const;
 
   warm::Predictor predictor_;
-  std::vector<ModelDemand> requests_;   ///< by model
-  std::vector<bool> is_asked_;          ///< by model, in the step that is under way
-  std::vector<warm::Invoked> asked_;    ///< likewise
-  std::optional<std::int64_t> step_;    ///< that is under way; nothing before the first request
+  std::vector<ModelDemand> requests_;          ///< by model
+  std::vector<bool> is_asked_;                 ///< by model, in the step that is under way
+  std::vector<warm::Invoked> asked_;           ///< likewise
+  std::optional<std::int64_t> step_;           ///< that is under way; nothing before the first request
   std::optional<std::int64_t> step_advanced_;  ///< at the last `advance`
   std::int64_t step_last_asked_ = 0;
   std::int64_t skipped_ = 0;

@@ -96,5 +96,37 @@ TEST(Preloads, AModelIsBackBeforeItIsAskedFor) {
   EXPECT_EQ(needed_late, 0);
 }
 
+/// `often` is idle and `seldom` runs when a third model needs the place of one: the load waits for some milliseconds.
+TEST(Preloads, ALoadWaitsForALessValuableModelThatIsIdleSoon) {
+  constexpr ModelIndex kOften(0);
+  constexpr ModelIndex kSeldom(1);
+  constexpr ModelIndex kNeeded(2);
+  Dispatcher dispatcher({warm_terms(50), warm_terms(50), warm_terms(50)}, {{"default", 1}},
+                        {.policy = {}, .eviction = EvictionRule::kWarm, .memory = 100, .lanes = 1});
+  dispatcher.place_initially();
+  std::int64_t number = 0;
+  const auto ask = [&](ModelIndex model, Instant now) {
+    dispatcher.arrive(
+        {.number = number++, .model = model, .tenant = TenantIndex(0), .arrival = now, .target = Micros::seconds(60)},
+        now);
+    dispatcher.decide(now);
+  };
+  for (std::int64_t second = 0; second < 60; ++second) {
+    ask(kOften, Instant::at_second(second));
+    (void)dispatcher.end_batch(LaneIndex(0), Instant(second * 1'000'000 + 10'000));
+  }
+  ask(kSeldom, Instant::at_second(60));
+  (void)dispatcher.take_orders();
+  ask(kNeeded, Instant(60'001'000));
+  EXPECT_TRUE(dispatcher.take_orders().empty());
+  (void)dispatcher.end_batch(LaneIndex(0), Instant(60'010'000));
+  dispatcher.decide(Instant(60'010'000));
+  const std::vector<Order> orders = dispatcher.take_orders();
+  ASSERT_EQ(orders.size(), 2U);
+  EXPECT_EQ(std::get<Evict>(orders[0]).model, kSeldom);
+  EXPECT_EQ(std::get<StartLoad>(orders[1]).model, kNeeded);
+  EXPECT_FALSE(std::get<StartLoad>(orders[1]).is_preload);
+}
+
 }  // namespace
 }  // namespace berth::serving

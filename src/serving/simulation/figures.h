@@ -29,9 +29,9 @@ struct RunFigures {
   std::int64_t loads = 0;
   Micros load_time;
   std::int64_t evictions = 0;
-  std::int64_t preloads = 0;                       ///< of the loads
-  std::int64_t preload_hits = 0;                   ///< preloaded models that ran a batch before they left
-  std::int64_t load_waits = 0;                     ///< answered requests that arrived while their model was not resident
+  std::int64_t preloads = 0;            ///< of the loads
+  std::int64_t preload_hits = 0;        ///< preloaded models that ran a batch before they left
+  std::int64_t load_waits = 0;          ///< answered requests that arrived while their model was not resident
   std::vector<ServingFigures> models;   ///< by index
   std::vector<ServingFigures> tenants;  ///< by index; their batches are not counted
 
@@ -53,7 +53,7 @@ class FigureCounter {
     std::vector<Micros> latencies;
   };
   struct Stay {
-    Instant from;                       ///< when its load ended
+    Instant from;                         ///< when its load ended
     bool is_preload_without_hit = false;  ///< it was preloaded and has not run since
   };
 

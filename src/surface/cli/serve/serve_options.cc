@@ -120,7 +120,7 @@ OptionTable serve_option_rows(ServeWords& words) {
       {"--cache", "DIR", "Keep optimised models there, which load faster", &words.cache},
       {"--demo", "", "Six generated models, memory for three, load for a minute; then what was saved", &words.demo},
       {"--policy", "WORD", "berth, eager, delay:MICROSECONDS, aimd", &words.policy},
-      {"--evict", "WORD", "What makes room for a load of berth: value, lru, or warm, which also preloads", &words.evict},
+      {"--evict", "WORD", "What makes room for a load of berth: value, lru, or warm (also preloads)", &words.evict},
   };
 }
 

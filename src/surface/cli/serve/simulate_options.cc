@@ -36,7 +36,7 @@ OptionTable simulate_option_rows(SimulateWords& words) {
       {"--requests", "FILE", "The requests: time_us,model,tenant,target_us,priority (CSV)", &words.requests, kRequired},
       {"--config", "FILE", "Tenants and their weights (YAML); else each has weight 1", &words.config},
       {"--policies", "A,B", "berth, eager, delay:MICROSECONDS, aimd", &words.policies},
-      {"--evict", "WORD", "What makes room for a load of berth: value, lru, or warm, which also preloads", &words.evict},
+      {"--evict", "WORD", "What makes room for a load of berth: value, lru, or warm (also preloads)", &words.evict},
       {"--format", "WORD", "table or json", &words.format},
       {"--log", "FILE", "Write a line for each batch, load, eviction, rejection and drop; one policy only", &words.log},
   };
