@@ -102,11 +102,13 @@ Action Placing::release_action(const Claim& claim) const {
           fmt::format("claim {}: {}", claim.identity.name.text(), devices_text(claim.allocated))};
 }
 
-Action Placing::withdraw_action(const Claim& claim, bool keeps_finalizer) const {
+Action Placing::withdraw_action(const Claim& claim, bool is_for_good) const {
   Write write = claim_patch(claim);
   std::vector<std::string> finalizers = claim.finalizers;
-  if (!keeps_finalizer) std::erase(finalizers, kClaimFinalizer);
-  put(write.body, "metadata", metadata_of(finalizers, null_node()));
+  if (is_for_good) std::erase(finalizers, kClaimFinalizer);
+  // Without devices it says that Berth is to choose anew, also to the next operator.
+  yaml::Node intent = is_for_good ? null_node() : text_node(intent_text({.epoch = options_.epoch, .devices = {}}));
+  put(write.body, "metadata", metadata_of(finalizers, std::move(intent)));
   return {ActionKind::kWithdraw, std::move(write), fmt::format("the intent of claim {}", claim.identity.name.text())};
 }
 

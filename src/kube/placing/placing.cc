@@ -32,6 +32,12 @@ bool is_stale(const Table& table, const Change& change) {
          is_older(change.identity.version, found->second.identity.version);
 }
 
+/// Whether devices are to be chosen anew: the intent was withdrawn, but its pod still waits.
+bool is_emptied(const std::string& text) {
+  const auto intent = parse_intent(text);
+  return intent && intent->devices.empty();
+}
+
 bool is_gone(const Change& change) { return change.kind == ChangeKind::kDeleted; }
 
 }  // namespace
@@ -225,10 +231,11 @@ Placing::PodClaims Placing::claims_of(const PodFacts& pod) {
       all.waits_for = fmt::format("claim {}: {}", name, claim.not_understood);
     } else if (!chooser_.is_of_owned(claim, surroundings())) {
       ++all.foreign_count;
-    } else if (claim.intent) {
+    } else if (claim.intent && !is_emptied(*claim.intent)) {
       all.intended.push_back(&claim);
     } else {
       all.to_place.push_back(&claim);
+      all.is_reopened = all.is_reopened || claim.intent;
     }
     if (!all.waits_for) {
       for (const DeviceRequest& request : claim.requests) {
@@ -269,7 +276,7 @@ void Placing::place_pod(PodFacts& pod, Instant now, const std::string& wall, std
   state.reason.clear();
   const bool is_gated = pod.waits_for_berth();
   const PodClaims claims = claims_of(pod);
-  if (!is_gated && claims.intended.empty()) {
+  if (!is_gated && claims.intended.empty() && !claims.is_reopened) {
     if (!claims.to_place.empty())
       state.reason = fmt::format("its claims are on devices that Berth owns, but it has no gate {}", kPlaceGate);
     return;
@@ -286,7 +293,7 @@ void Placing::place_pod(PodFacts& pod, Instant now, const std::string& wall, std
   bool is_withdrawing = false;
   for (const Claim* claim : claims.intended) {
     if (!is_taken_back && is_own_intent_sound(*claim)) continue;
-    actions.push_back(withdraw_action(*claim, true));
+    actions.push_back(withdraw_action(*claim, false));
     is_withdrawing = true;
   }
   if (is_withdrawing) {
@@ -352,7 +359,7 @@ void Placing::release_unused(Instant now, std::vector<Action>& actions) {
     }
     if (!state.unreferenced_since) state.unreferenced_since = now;
     if (now - *state.unreferenced_since < kUnreferencedMin && !claim.is_being_deleted) continue;
-    actions.push_back(claim.is_allocated ? release_action(claim) : withdraw_action(claim, false));
+    actions.push_back(claim.is_allocated ? release_action(claim) : withdraw_action(claim, true));
   }
 }
 

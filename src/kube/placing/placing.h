@@ -71,6 +71,7 @@ class Placing {
     std::vector<const Claim*> allocated = {};
     std::optional<std::string> waits_for = std::nullopt;
     int foreign_count = 0;
+    bool is_reopened = false;  ///< some of `to_place` had devices of ours before
   };
 
   void take_slice(const Change& change);
@@ -100,7 +101,7 @@ class Placing {
   [[nodiscard]] Action allocate_action(const Claim& claim, const std::string& wall) const;
   [[nodiscard]] Action gate_action(const PodFacts& pod) const;
   [[nodiscard]] Action release_action(const Claim& claim) const;
-  [[nodiscard]] Action withdraw_action(const Claim& claim, bool keeps_finalizer) const;
+  [[nodiscard]] Action withdraw_action(const Claim& claim, bool is_for_good) const;
 
   PlacingOptions options_;
   std::set<std::string> listed_;

@@ -34,11 +34,12 @@ constexpr const char* kFirstSteps =
 std::vector<Verb> all_verbs() {
   Verb plan = plan_verb();
   plan.subcommands = client_plan_subcommands();
-  std::vector<Verb> verbs = {
-      up_verb(),       hands_verb(), config_verb(), journal_verb(),  replay_verb(),  size_verb(),     std::move(plan),
-      forecast_verb(), mig_verb(),   pack_verb(),   price_verb(),    advise_verb(),  spot_verb(),     commit_verb(),
-      scale_verb(),    case_verb(),  place_verb(),  schedule_verb(), serve_verb(),   optimize_verb(), profile_verb(),
-      tier_verb(),     warm_verb(),  ledger_verb(), cost_verb(),     invoice_verb(), export_verb()};
+  std::vector<Verb> verbs = {up_verb(),       hands_verb(),   operator_verb(), config_verb(),   journal_verb(),
+                             replay_verb(),   size_verb(),    std::move(plan), forecast_verb(), mig_verb(),
+                             pack_verb(),     price_verb(),   advise_verb(),   spot_verb(),     commit_verb(),
+                             scale_verb(),    case_verb(),    place_verb(),    schedule_verb(), serve_verb(),
+                             optimize_verb(), profile_verb(), tier_verb(),     warm_verb(),     ledger_verb(),
+                             cost_verb(),     invoice_verb(), export_verb()};
   for (Verb& verb : client_verbs()) verbs.push_back(std::move(verb));
   return verbs;
 }
@@ -57,6 +58,7 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
                       .files = parts.files,
                       .run_up = parts.run_up,
                       .run_serve = parts.run_serve,
+                      .run_operator = parts.run_operator,
                       .optimize = parts.optimize,
                       .profile = parts.profile,
                       .make_http_client = parts.make_http_client};

@@ -16,6 +16,7 @@ struct CliParts {
   const Files* files = nullptr;  ///< borrowed; required
   UpRunner run_up = {};
   ServeRunner run_serve = {};
+  OperatorRunner run_operator = {};
   const OptimizeOutside* optimize = nullptr;  ///< borrowed; required by `optimize`
   const ProfileOutside* profile = nullptr;    ///< borrowed; required by `profile`
   HttpClientMaker make_http_client = {};

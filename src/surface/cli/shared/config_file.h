@@ -10,6 +10,7 @@
 #include "base/core/result.h"
 #include "domain/values/no_changes.h"
 #include "gpu/device/managed_gpu.h"
+#include "kube/placing/owned_pools.h"
 #include "live/folder/up_request.h"
 #include "surface/cli/shared/up_options.h"
 
@@ -24,9 +25,10 @@ struct Config {
   std::optional<Decimal> tier_sure;
   std::optional<std::string> tier_model;  ///< path
   bool learns_speed = true;
-  std::string hostname_label;              ///< of device metrics
-  std::vector<device::ManagedGpu> manage;  ///< no UUID twice
-  std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
+  std::string hostname_label;                    ///< of device metrics
+  std::vector<device::ManagedGpu> manage;        ///< no UUID twice
+  std::vector<kube::OwnedPools> kubernetes_own;  ///< no pool twice
+  std::vector<std::string> manage_places;        ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
 };
 
 /// Reads the text of a file. `path` is for messages. Errors name file, line and column, what was wanted and found;

@@ -149,6 +149,14 @@ constexpr std::array kKeys = {
               .value = "true|false",
               .fallback = "false",
               .meaning = "Whether its MIG mode may be turned on"},
+    ConfigKey{.name = "kubernetes.own[].driver",
+              .value = "NAME",
+              .fallback = "required",
+              .meaning = "A DRA driver whose pools `berth operator` allocates, and nobody else"},
+    ConfigKey{.name = "kubernetes.own[].pools",
+              .value = "all|list of names",
+              .fallback = "required",
+              .meaning = "All of its pools, or these"},
 };
 
 }  // namespace

@@ -22,6 +22,10 @@ struct ServeCall;
 /// Runs `berth serve`, likewise.
 using ServeRunner = std::function<int(const ServeCall&)>;
 
+struct OperatorCall;
+/// Runs `berth operator`, likewise.
+using OperatorRunner = std::function<int(const OperatorCall&)>;
+
 /// What `berth optimize` needs of the program.
 struct OptimizeOutside;
 
@@ -40,6 +44,7 @@ struct VerbContext {
   const Files* files = nullptr;                ///< borrowed; required
   UpRunner run_up = nullptr;                   ///< for `up` only
   ServeRunner run_serve = nullptr;             ///< for `serve` only
+  OperatorRunner run_operator = nullptr;       ///< for `operator` only
   const OptimizeOutside* optimize = nullptr;   ///< for `optimize` only; borrowed
   const ProfileOutside* profile = nullptr;     ///< for `profile` only; borrowed
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only
