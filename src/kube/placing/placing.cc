@@ -124,12 +124,23 @@ void Placing::take_claim(const Change& change) {
 
 void Placing::set_claim(const ObjectName& name, std::optional<Claim> claim) {
   if (claim) {
+    remember_intent(*claim);
     claims_.insert_or_assign(name, *std::move(claim));
   } else {
     claims_.erase(name);
   }
   hold_devices(name);
   if (!claims_.contains(name)) claim_states_.erase(name);
+}
+
+/// An allocation that is gone while its intent stands was taken back by the scheduler.
+void Placing::remember_intent(const Claim& claim) {
+  ClaimState& state = claim_states_[claim.identity.name];
+  if (state.intent != claim.intent) {
+    state.intent = claim.intent;
+    state.was_allocated = false;
+  }
+  state.was_allocated = state.was_allocated || claim.is_allocated;
 }
 
 void Placing::hold_devices(const ObjectName& name) {
@@ -285,13 +296,10 @@ void Placing::place_pod(PodFacts& pod, Instant now, const std::string& wall, std
     state.reason = *claims.waits_for;
     return;
   }
-  // Without its gate, an intent without an allocation is one that the scheduler took back.
-  const bool is_taken_back = !is_gated;
-  if (is_taken_back) {
-    for (const Claim* claim : claims.intended) state.avoided[node_of(*claim)] = now + kAvoidedFor;
-  }
   bool is_withdrawing = false;
   for (const Claim* claim : claims.intended) {
+    const bool is_taken_back = claim_states_.at(claim->identity.name).was_allocated;
+    if (is_taken_back) state.avoided[node_of(*claim)] = now + kAvoidedFor;
     if (!is_taken_back && is_own_intent_sound(*claim)) continue;
     actions.push_back(withdraw_action(*claim, false));
     is_withdrawing = true;

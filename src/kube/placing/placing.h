@@ -57,6 +57,8 @@ class Placing {
   struct ClaimState {
     std::vector<DeviceName> held = {};
     std::optional<Instant> unreferenced_since = std::nullopt;
+    std::optional<std::string> intent = std::nullopt;
+    bool was_allocated = false;  ///< since it has this intent
   };
   struct PodState {
     std::int64_t arrival = 0;
@@ -81,6 +83,7 @@ class Placing {
   void take_pod(const Change& change);
   void take_claim(const Change& change);
   void set_claim(const ObjectName& name, std::optional<Claim> claim);
+  void remember_intent(const Claim& claim);
   void hold_devices(const ObjectName& name);
 
   void refresh_pools();
