@@ -17,7 +17,8 @@ using ::testing::HasSubstr;
 
 constexpr std::chrono::seconds kDeadline(30);
 constexpr const char* kHeldAtSix =
-    R"(,"status":{"allocation":{"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com","pool":"a","device":"gpu-0-mig-1g-6"}]}},)"
+    R"(,"status":{"allocation":{"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com",)"
+    R"("pool":"a","device":"gpu-0-mig-1g-6"}]}},)"
     R"("reservedFor":[{"name":"somebody"}]})";
 
 class OperatorTest : public ::testing::Test {

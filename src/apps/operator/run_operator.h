@@ -24,8 +24,8 @@ struct OperatorOutside {
   std::function<int(const Error&)> report_failure;  ///< prints the error; returns the exit status
 };
 
-/// Runs until SIGINT or SIGTERM; returns the exit status. Prints "ready" on `out` once it has seen the whole cluster, and each
-/// write on `err`. Bad input, nothing written: a server without resource.k8s.io/v1 (2).
+/// Runs until SIGINT or SIGTERM; returns the exit status. Prints "ready" on `out` once it has seen the whole cluster,
+/// and each write on `err`. Bad input, nothing written: a server without resource.k8s.io/v1 (2).
 [[nodiscard]] int run_operator(const OperatorRequest& request, const OperatorOutside& outside);
 
 }  // namespace berth::apps

@@ -46,8 +46,8 @@ using Choice = std::variant<Chosen, NoChoice>;
 
 class Chooser {
  public:
-  /// Devices for all claims on one node. `node`: the one that other claims of the pod fix; empty: any. `avoided`: nodes that
-  /// are not to be used now. Requires: the claims are understood and have no allocation.
+  /// Devices for all claims on one node. `node`: the one that other claims of the pod fix; empty: any. `avoided`:
+  /// nodes that are not to be used now. Requires: the claims are understood and have no allocation.
   [[nodiscard]] Choice choose(const PodFacts& pod, std::span<const Claim* const> claims, const Surroundings& around,
                               const std::string& node = {}, const std::set<std::string>& avoided = {});
 

@@ -169,9 +169,9 @@ TEST(Choose, CountsAlternativesAndMatchingAttributes) {
   EXPECT_EQ(toy.chosen({pair}).size(), std::string("a 1g-0 1g-1 1g-2 1g-3 1g-4 1g-5 1g-6").size());
   Claim either =
       read_claim(
-          node_of(
-              R"({"metadata":{"name":"c","namespace":"n","resourceVersion":"1"},"spec":{"devices":{"requests":[)"
-              R"({"name":"r","firstAvailable":[{"name":"large","deviceClassName":"3g"},{"name":"small","deviceClassName":"2g"}]}]}}})"))
+          node_of(R"({"metadata":{"name":"c","namespace":"n","resourceVersion":"1"},"spec":{"devices":{"requests":[)"
+                  R"({"name":"r","firstAvailable":[{"name":"large","deviceClassName":"3g"},{"name":"small",)"
+                  R"("deviceClassName":"2g"}]}]}}})"))
           .value();
   toy.hold("a", "3g-0");
   toy.hold("a", "1g-6");
@@ -216,11 +216,11 @@ TEST(Claim, AllocationsAreWrittenAsTheSchedulerDoesAndReadBack) {
   const Claim one = claim("1g");
   const yaml::Node allocation =
       allocation_of({.claim = one, .devices = devices, .classes = classes, .node = "a", .time = "t"});
-  EXPECT_EQ(
-      json::text_of_node(allocation),
-      R"({"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com","pool":"a/b","device":"gpu-0"}]},)"
-      R"("nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In","values":["a"]}]}]},)"
-      R"("allocationTimestamp":"t"})");
+  EXPECT_EQ(json::text_of_node(allocation),
+            R"({"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com","pool":"a/b","device":"gpu-0"}]},)"
+            R"("nodeSelector":{"nodeSelectorTerms":[{"matchFields":[{"key":"metadata.name","operator":"In",)"
+            R"("values":["a"]}]}]},)"
+            R"("allocationTimestamp":"t"})");
   const Claim read =
       read_claim(node_of(claim_on("c", "1g", 2, R"(,"status":{"allocation":)" + json::text_of_node(allocation) + "}")))
           .value();

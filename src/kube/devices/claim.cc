@@ -109,8 +109,8 @@ std::string class_of(const Claim& claim, const std::string& option_name) {
   return {};
 }
 
-/// Configurations of classes first, each once with the requests that use it; then those of the claim. One that is for every
-/// request names none.
+/// Configurations of classes first, each once with the requests that use it; then those of the claim. One that is for
+/// every request names none.
 yaml::List configs_of(const AllocationParts& parts, const std::vector<std::string>& used) {
   yaml::List configs;
   std::set<std::string> done;

@@ -26,8 +26,8 @@ struct PoolState {
   [[nodiscard]] std::optional<std::size_t> find(std::string_view device) const;
   void take(std::size_t device);
   void release(std::size_t device);
-  /// Computes `loss` anew: the number of free devices that it would rule out, itself included; among equal numbers their
-  /// sizes, as the sum of the shares of counters that they consume. O(devices^2 x counters of a device).
+  /// Computes `loss` anew: the number of free devices that it would rule out, itself included; among equal numbers
+  /// their sizes, as the sum of the shares of counters that they consume. O(devices^2 x counters of a device).
   void weigh();
 };
 
@@ -36,7 +36,8 @@ class Inventory {
   /// A slice came or changed, or went (`slice` null). Error: kMalformed slices, which then count as missing.
   [[nodiscard]] Result<void> put_slice(const std::string& name, const yaml::Node* slice);
 
-  /// A device is held by a claim, or is no longer. Devices that are not known, or not in a complete pool, are kept in mind.
+  /// A device is held by a claim, or is no longer. Devices that are not known, or not in a complete pool, are kept in
+  /// mind.
   void hold(const DeviceName& device);
   void free(const DeviceName& device);
 

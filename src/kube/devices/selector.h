@@ -4,8 +4,9 @@
 ///   device.driver  device.attributes["DOMAIN"].NAME  device.capacity["DOMAIN"].NAME
 ///   TEXT.startsWith(TEXT) .endsWith .contains  QUANTITY.compareTo(quantity("10Gi"))
 ///
-/// As in CEL, an operand of && and || that cannot be evaluated counts only where the other does not decide. An expression that
-/// cannot be evaluated for a device, such as one about an attribute that it does not have, does not match it.
+/// As in CEL, an operand of && and || that cannot be evaluated counts only where the other does not decide. An
+/// expression that cannot be evaluated for a device, such as one about an attribute that it does not have, does not
+/// match it.
 #pragma once
 
 #include <cstdint>

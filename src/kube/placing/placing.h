@@ -43,8 +43,8 @@ class Placing {
   void note_listed(std::string_view plural) { listed_.insert(std::string(plural)); }
   [[nodiscard]] bool is_synced() const;
 
-  /// The next writes: at most one for each object. All of them are to be tried, and their outcomes taken, before the next
-  /// call. `wall` is the time in RFC 3339, with microseconds.
+  /// The next writes: at most one for each object. All of them are to be tried, and their outcomes taken, before the
+  /// next call. `wall` is the time in RFC 3339, with microseconds.
   [[nodiscard]] std::vector<Action> decide(Instant now, const std::string& wall);
   void take_outcome(const Action& action, const Result<WriteOutcome>& outcome);
 

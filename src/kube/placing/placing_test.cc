@@ -67,7 +67,8 @@ std::string with_intent(const std::string& name, const std::string& profile, int
 }
 
 std::string allocation(const std::string& device) {
-  return R"(,"status":{"allocation":{"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com","pool":"a","device":"gpu-0-mig-)" +
+  return R"(,"status":{"allocation":{"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com",)"
+         R"("pool":"a","device":"gpu-0-mig-)" +
          device + R"("}]}}})";
 }
 

@@ -7,8 +7,8 @@ namespace berth::kube::testing {
 
 inline constexpr const char* kToyDriver = "gpu.nvidia.com";
 
-/// The slice with the counters of the GPU of a node, and the one with its twelve devices: seven 1g (one memory slice each), three
-/// 2g (at 0, 2 and 4) and two 3g (four memory slices each).
+/// The slice with the counters of the GPU of a node, and the one with its twelve devices: seven 1g (one memory slice
+/// each), three 2g (at 0, 2 and 4) and two 3g (four memory slices each).
 [[nodiscard]] std::string counters_slice(const std::string& node, int generation = 1);
 [[nodiscard]] std::string devices_slice(const std::string& node, int generation = 1);
 /// A class whose devices have this profile: "1g".
