@@ -105,6 +105,33 @@ class TestCluster {
     kube::put(kube::put(binding.body, "spec", kube::map_node()), "nodeName", kube::text_node(node));
     write(binding);
   }
+  /// What the claim controller and the garbage collector do: claims whose pods are gone lose reservation and allocation,
+  /// then their finalizer, and go.
+  void collect() {
+    std::set<std::string> pods;
+    for (const kube::PageItem& item : list(kube::kPods)) pods.insert(item.identity.name.name);
+    for (const kube::PageItem& item : list(kube::kResourceClaims)) {
+      if (pods.contains(item.identity.name.name)) continue;
+      kube::Write write{.kind = kube::WriteKind::kPatch,
+                        .resource = kube::kResourceClaims,
+                        .name = item.identity.name,
+                        .version = item.identity.version,
+                        .body = kube::map_node()};
+      const kube::Claim claim = kube::read_claim(item.object).value();
+      if (claim.is_reserved || claim.is_allocated) {
+        write.subresource = "status";
+        yaml::Node& status = kube::put(write.body, "status", kube::map_node());
+        kube::put(status, "reservedFor", kube::null_node());
+        kube::put(status, "allocation", kube::null_node());
+      } else if (!claim.is_being_deleted) {
+        write.kind = kube::WriteKind::kDelete;
+        write.uid = item.identity.uid;
+      } else {
+        kube::put(kube::put(write.body, "metadata", kube::map_node()), "finalizers", {{}, yaml::List{}});
+      }
+      this->write(write);
+    }
+  }
   void remove(const kube::Resource& resource, const std::string& name) {
     for (const kube::PageItem& item : list(resource)) {
       if (item.identity.name.name != name) continue;
