@@ -9,7 +9,6 @@
 namespace berth::apps {
 namespace {
 
-constexpr std::chrono::milliseconds kMoment(200);
 constexpr int kRoundsMax = 8;  // of decisions that follow from one another, before changes are looked at again
 constexpr std::int64_t kBurst = 400;
 
@@ -44,7 +43,7 @@ void OperatorLoop::say(const std::string& line) const {
 }
 
 void OperatorLoop::take_news() {
-  for (edges::KubeNews& news : queue_.take(kMoment)) {
+  for (edges::KubeNews& news : queue_.take(options_.moment)) {
     for (const kube::Change& change : news.changes) placing_.take(news.plural, change);
     if (news.has_listed) placing_.note_listed(news.plural);
     const std::string plural(news.plural);

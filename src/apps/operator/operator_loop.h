@@ -1,6 +1,7 @@
 /// The operator at work: followers bring changes, one thread decides and writes.
 #pragma once
 
+#include <chrono>
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -19,6 +20,7 @@ struct OperatorLoopOptions {
   bool is_dry_run = false;
   kube::ReflectorOptions reflector = {};
   std::int64_t requests_per_second = 200;
+  std::chrono::milliseconds moment{200};                  ///< for which a step waits for changes
   std::function<void(const std::string& line)> log = {};  ///< called by one thread; may be empty
 };
 

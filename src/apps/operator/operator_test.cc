@@ -28,6 +28,7 @@ class OperatorTest : public ::testing::Test {
         cluster_.identity(), OperatorLoopOptions{.placing = {.own = std::move(own)},
                                                  .is_dry_run = is_dry_run,
                                                  .requests_per_second = 10'000,
+                                                 .moment = std::chrono::milliseconds(20),
                                                  .log = [this](const std::string& line) { lines_.push_back(line); }});
   }
   /// Lets the operator and the scheduler work until it holds.

@@ -36,6 +36,7 @@ class OperatorSwarm : public ::testing::TestWithParam<int> {
         OperatorLoopOptions{.placing = {.own = {{kube::testing::kToyDriver, std::nullopt}}},
                             .reflector = {.page_size = 3, .back_off = kube::BackOff(Micros(10'000), Micros(100'000))},
                             .requests_per_second = 10'000,
+                            .moment = std::chrono::milliseconds(10),
                             .log = [this](const std::string& line) { lines_.push_back(line); }});
   }
 
@@ -140,7 +141,7 @@ TEST_P(OperatorSwarm, NothingOverlapsAndNothingIsLeftOver) {
   EXPECT_TRUE(settles(is_full)) << report();
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, OperatorSwarm, ::testing::Range(1, 4));
+INSTANTIATE_TEST_SUITE_P(Seeds, OperatorSwarm, ::testing::Range(1, 11));
 
 }  // namespace
 }  // namespace berth::apps

@@ -57,6 +57,7 @@ bool Placing::is_synced() const {
 }
 
 void Placing::take(std::string_view plural, const Change& change) {
+  ++change_count_;
   if (plural == kResourceSlices.plural) return take_slice(change);
   if (plural == kDeviceClasses.plural) return take_class(change);
   if (plural == kDeviceTaintRules.plural) return take_rule(change);
@@ -330,9 +331,16 @@ void Placing::choose_for(PodFacts& pod, const PodClaims& claims, Instant now, st
   for (const auto& [name, until] : state.avoided) {
     if (now < until) avoided.insert(name);
   }
+  // Nothing has changed since this pod was tried in vain.
+  if (state.tried_at == change_count_ && state.avoided.empty()) {
+    state.reason = state.tried_reason;
+    return;
+  }
   const Choice choice = chooser_.choose(pod, claims.to_place, surroundings(), node, avoided);
   if (const auto* none = std::get_if<NoChoice>(&choice)) {
     state.reason = none->reason;
+    state.tried_at = change_count_;
+    state.tried_reason = none->reason;
     return;
   }
   const auto& chosen = std::get<Chosen>(choice);
@@ -376,7 +384,7 @@ void Placing::tell(const PodFacts& pod, Instant now, const std::string& wall, st
   const std::string& reason = state.reason;
   if (reason.empty() || reason == state.told) return;
   const bool is_transient = reason.ends_with("does not exist yet") || reason == "its devices are chosen anew";
-  if (is_transient || event_pace_.reserve(now) > now) return;
+  if (is_transient || !event_pace_.try_take(now)) return;
   state.told = reason;
   const ObjectName& name = pod.identity.name;
   yaml::Node body = map_node();
@@ -418,6 +426,7 @@ void Placing::take_outcome(const Action& action, const Result<WriteOutcome>& out
   // Not written: the devices are free again, until a watch says otherwise.
   const auto found = claims_.find(write.name);
   if (found == claims_.end() || found->second.identity.version != write.version) return;
+  ++change_count_;
   Claim claim = found->second;
   claim.intent.reset();
   set_claim(write.name, std::move(claim));

@@ -65,6 +65,8 @@ class Placing {
     std::string reason = {};
     std::string told = {};  ///< by the last event
     std::map<std::string, Instant> avoided = {};
+    std::int64_t tried_at = -1;  ///< in vain, at this count of changes
+    std::string tried_reason = {};
   };
   /// What the claims of a pod are, seen together.
   struct PodClaims {
@@ -121,6 +123,7 @@ class Placing {
   std::map<ObjectName, PodState> pod_states_;
   std::int64_t arrivals_ = 0;
   std::int64_t event_count_ = 0;
+  std::int64_t change_count_ = 0;
   Pace event_pace_;
   Chooser chooser_;
 };
