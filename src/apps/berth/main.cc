@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/gateway/run_gateway.h"
+#include "apps/operator/run_operator.h"
 #include "apps/optimize/find_probe.h"
 #include "apps/optimize/run_optimize.h"
 #include "apps/optimize/run_verify.h"
@@ -19,6 +20,7 @@
 #include "edges/http_server/http_server.h"
 #include "surface/cli/cli.h"
 #include "surface/cli/gateway/gateway_call.h"
+#include "surface/cli/operator/operator_call.h"
 #include "surface/cli/optimize/optimize_outside.h"
 #include "surface/cli/profile/profile_outside.h"
 #include "surface/cli/serve/serve_call.h"
@@ -78,6 +80,12 @@ int run_gateway(const berth::cli::GatewayCall& call) {
       call.request, {.out = call.out, .err = call.err, .files = call.files, .report_failure = call.report_failure});
 }
 
+int run_operator(const berth::cli::OperatorCall& call) {
+  return berth::apps::run_operator(
+      {.access = call.access, .own = call.own, .is_dry_run = call.is_dry_run},
+      {.out = call.out, .err = call.err, .files = call.files, .report_failure = call.report_failure});
+}
+
 berth::cli::OptimizeOutside optimize_outside(const berth::FileTree& tree) {
   return {.optimize =
               [&tree](const berth::models::OptimizeRequest& request, const berth::cli::OptimizeHooks& hooks) {
@@ -116,6 +124,7 @@ int main(int argc, char** argv) {
        .run_up = run_up,
        .run_serve = run_serve,
        .run_gateway = run_gateway,
+       .run_operator = run_operator,
        .optimize = &optimize,
        .profile = &profile,
        .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(kPatience); }});

@@ -19,10 +19,10 @@ struct KubeconfigChoice {
   bool may_be_missing = false;                        ///< files that do not exist are skipped
 };
 
-/// The access that the files give. kInvalidInput, with FILE:LINE:COLUMN where there is one: malformed files, an unknown
-/// context, cluster or user, a server that is no URL of http or https, bytes that are not base64, a certificate without
-/// its key, credential programs (exec, auth-provider) and passwords, which are not supported. kNotFound: no file, or one
-/// that it names.
+/// The access that the files give. kInvalidInput, with FILE:LINE:COLUMN where there is one: malformed files, an
+/// unknown context, cluster or user, a server that is no URL of http or https, bytes that are not base64, a
+/// certificate without its key, credential programs (exec, auth-provider) and passwords, which are not supported.
+/// kNotFound: no file, or one that it names.
 [[nodiscard]] Result<Access> read_kubeconfig(const Files& files, const KubeconfigChoice& choice);
 
 /// The parts of KUBECONFIG: separated by colons, empty ones left out.

@@ -13,8 +13,8 @@ namespace berth::kube {
 namespace {
 
 TEST(Frame, IsReadByItsType) {
-  const auto added = read_frame(
-      R"({"type":"MODIFIED","object":{"metadata":{"name":"a","namespace":"b","uid":"u","resourceVersion":"7"},"x":1}})");
+  const auto added = read_frame(R"({"type":"MODIFIED","object":{"metadata":{"name":"a","namespace":"b","uid":"u",)"
+                                R"("resourceVersion":"7"},"x":1}})");
   ASSERT_TRUE(added) << added.error().message;
   const auto& object = std::get<ObjectFrame>(*added);
   EXPECT_EQ(object.kind, ChangeKind::kModified);
@@ -39,8 +39,8 @@ TEST(Frame, AnythingElseIsMalformed) {
 }
 
 TEST(Page, HasItemsAVersionAndAContinuation) {
-  const auto page = read_page(
-      R"({"metadata":{"resourceVersion":"5","continue":"c"},"items":[{"metadata":{"name":"a","resourceVersion":"1"}}]})");
+  const auto page = read_page(R"({"metadata":{"resourceVersion":"5","continue":"c"},"items":[{"metadata":{"name":"a",)"
+                              R"("resourceVersion":"1"}}]})");
   ASSERT_TRUE(page) << page.error().message;
   EXPECT_EQ(page->items.size(), 1U);
   EXPECT_EQ(page->continuation, "c");

@@ -20,4 +20,9 @@ Instant Pace::reserve(Instant now) {
   return at;
 }
 
+bool Pace::try_take(Instant now) {
+  if (!is_fresh_ && next_ > now) return false;
+  return reserve(now) <= now;
+}
+
 }  // namespace berth::kube

@@ -14,6 +14,8 @@ class Pace {
 
   /// Books one request, and says when it may be sent: now or later. Calls have ascending times.
   [[nodiscard]] Instant reserve(Instant now);
+  /// Books one request if it may be sent now; otherwise nothing is booked.
+  [[nodiscard]] bool try_take(Instant now);
 
  private:
   Micros interval_;

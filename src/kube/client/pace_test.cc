@@ -19,6 +19,16 @@ TEST(Pace, ABurstIsFreeAndThenRequestsFollowAtTheirRate) {
   EXPECT_EQ(pace.reserve(later), later + Micros(100'000));
 }
 
+TEST(Pace, WhatIsNotTakenIsNotBooked) {
+  Pace pace(10, 2);
+  const Instant start = Instant::at_second(100);
+  EXPECT_TRUE(pace.try_take(start));
+  EXPECT_TRUE(pace.try_take(start));
+  for (int i = 0; i < 1'000; ++i) EXPECT_FALSE(pace.try_take(start));
+  EXPECT_TRUE(pace.try_take(start + Micros(100'000)));
+  EXPECT_FALSE(pace.try_take(start + Micros(100'000)));
+}
+
 TEST(BackOff, DoublesToItsLimitAndIsDrawnFromTheUpperHalf) {
   Rng rng(7);
   BackOff back_off(Micros(100), Micros(1'000));

@@ -47,9 +47,9 @@ struct WriteOutcome {
 };
 
 /// Sends the write. Where the answer is lost, the object is read before anything is repeated: it is repeated, at most
-/// `kRepeatsMax` times, if the object still has the version that the write named (of a creation: if there is none; of a
-/// deletion: if it still has the uid and is not being deleted). An apply without a version is repeated, because it says the same
-/// twice. Errors: those of the port, if the server cannot be asked any more.
+/// `kRepeatsMax` times, if the object still has the version that the write named (of a creation: if there is none; of
+/// a deletion: if it still has the uid and is not being deleted). An apply without a version is repeated, because it
+/// says the same twice. Errors: those of the port, if the server cannot be asked any more.
 [[nodiscard]] Result<WriteOutcome> write_carefully(KubeApi& api, const Write& write);
 
 inline constexpr int kRepeatsMax = 3;

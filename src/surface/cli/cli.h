@@ -17,6 +17,7 @@ struct CliParts {
   UpRunner run_up = {};
   ServeRunner run_serve = {};
   GatewayRunner run_gateway = {};
+  OperatorRunner run_operator = {};
   const OptimizeOutside* optimize = nullptr;  ///< borrowed; required by `optimize`
   const ProfileOutside* profile = nullptr;    ///< borrowed; required by `profile`
   HttpClientMaker make_http_client = {};

@@ -122,8 +122,8 @@ Result<void> Transfer::prepare_method() {
   if (call_.method == "HEAD") {
     curl_easy_setopt(easy, CURLOPT_NOBODY, 1L);
   } else if (has_body && access_ != nullptr) {
-    // Read by a function that cannot go back: if a kept connection turns out to be closed, libcurl fails instead of sending
-    // again what may have been carried out.
+    // Read by a function that cannot go back: if a kept connection turns out to be closed, libcurl fails instead of
+    // sending again what may have been carried out.
     curl_easy_setopt(easy, CURLOPT_POST, 1L);
     curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call_.body.size()));
     curl_easy_setopt(easy, CURLOPT_READFUNCTION, &Transfer::give_body);

@@ -1,5 +1,5 @@
-/// An API server for tests that misbehaves as it is told. It keeps objects of any resource, without schemas: an apply is
-/// a merge patch that also creates.
+/// An API server for tests that misbehaves as it is told. It keeps objects of any resource, without schemas: an apply
+/// is a merge patch that also creates.
 #pragma once
 
 #include <netinet/in.h>

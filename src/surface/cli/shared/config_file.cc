@@ -160,6 +160,35 @@ void read_health(const yaml::Value& value, Config& config) {
   if (const yaml::Value policy = value.at("policy"); policy.is_written()) config.xid_policy = policy.text("a path");
 }
 
+std::vector<std::string> read_pools(const yaml::Value& value) {
+  std::vector<std::string> pools;
+  for (const yaml::Value& item : value.items("all, or a list of pools", false)) {
+    std::string pool = item.name();
+    if (std::ranges::find(pools, pool) != pools.end()) item.refuse("each pool once");
+    pools.push_back(std::move(pool));
+  }
+  return pools;
+}
+
+void read_kubernetes(const yaml::Value& value, Config& config) {
+  if (!value.is_written()) return;
+  value.check_keys(keys_within("kubernetes"));
+  const yaml::Value own = value.at("own");
+  if (!own.is_written()) return;
+  for (const yaml::Value& item : own.items("a list of drivers")) {
+    item.check_keys(keys_within("kubernetes.own[]"));
+    const yaml::Value driver = item.at("driver");
+    kube::OwnedPools entry{.driver = driver.name(), .pools = std::nullopt};
+    const yaml::Value pools = item.at("pools");
+    if (pools.written() != "all") entry.pools = read_pools(pools);
+    if (std::ranges::find(config.kubernetes_own, entry.driver, &kube::OwnedPools::driver) !=
+        config.kubernetes_own.end()) {
+      driver.refuse("each driver once");
+    }
+    config.kubernetes_own.push_back(std::move(entry));
+  }
+}
+
 }  // namespace
 
 Result<Config> read_config(std::string_view text, const std::string& path) {
@@ -180,6 +209,7 @@ Result<Config> read_config(std::string_view text, const std::string& path) {
   read_manage(root.at("manage"), config);
   read_health(root.at("health"), config);
   config.programs = programs::read_rules(root);
+  read_kubernetes(root.at("kubernetes"), config);
   const yaml::Value sure = root.at("tier_sure");
   if (sure.is_written()) config.tier_sure = sure.number(yaml::number_between(Decimal(0), Decimal(1)));
   const yaml::Value model = root.at("tier_model");

@@ -11,6 +11,7 @@
 #include "domain/values/no_changes.h"
 #include "gpu/device/managed_gpu.h"
 #include "gpu/programs/program_rules.h"
+#include "kube/placing/owned_pools.h"
 #include "live/folder/up_request.h"
 #include "surface/cli/shared/up_options.h"
 
@@ -27,10 +28,14 @@ struct Config {
   bool learns_speed = true;
   std::optional<std::string> xid_policy;  ///< path
   bool is_health_dry_run = false;
-  std::string hostname_label;              ///< of device metrics
-  std::vector<device::ManagedGpu> manage;  ///< no UUID twice
-  std::vector<std::string> manage_places;  ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
-  programs::ProgramRules programs;         ///< what berth hands may run; berth up ignores it
+  std::string hostname_label;                    ///< of device metrics
+  std::vector<device::ManagedGpu> manage;        ///< no UUID twice
+  std::vector<std::string> manage_places;        ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
+  programs::ProgramRules programs;               ///< what berth hands may run; berth up ignores it
+  std::string hostname_label;                    ///< of device metrics
+  std::vector<device::ManagedGpu> manage;        ///< no UUID twice
+  std::vector<kube::OwnedPools> kubernetes_own;  ///< no pool twice
+  std::vector<std::string> manage_places;        ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
 };
 
 /// Reads the text of a file. `path` is for messages. Errors name file, line and column, what was wanted and found;

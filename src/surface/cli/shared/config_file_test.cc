@@ -74,8 +74,9 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
   const std::string days = "a list of at least one day, such as [mon, fri]";
   const std::string known =
       "world, nvml, hands, load, scenario, seed, speed, until, policy, approval, listen, device_metrics, data, "
-      "journal, tier_sure, tier_model, learn_speed, health, retention, metrics, no_changes, manage, templates, repositories, "
-      "uids, separate_users, programs_state, simulated_devices";
+      "journal, tier_sure, tier_model, learn_speed, health, retention, metrics, no_changes, manage, templates, "
+      "repositories, "
+      "uids, separate_users, programs_state, simulated_devices, kubernetes";
   const std::string uuid = "the UUID of a GPU, such as GPU-88af9caf-d226-5142-8ecd-1887494bf67c";
   std::string many = "manage: [";
   for (int i = 0; i < 65; ++i) many += "{uuid: GPU-" + std::to_string(i) + "}, ";
@@ -139,6 +140,11 @@ TEST(ConfigFile, SaysWhereItIsWrong) {
       {"manage: [{uuid: GPU-1, mig_mode: 1}]", "c.yaml:1:34: manage[0].mig_mode: wanted true or false, found \"1\""},
       {"manage: [{uuid: GPU-1}, {uuid: GPU-1, mig_mode: true}]",
        "c.yaml:1:32: manage[1].uuid: wanted each GPU once, found \"GPU-1\""},
+      {"kubernetes: [a]", "c.yaml:1:13: kubernetes: wanted a map, found a list"},
+      {"kubernetes: {own: [{driver: d}]}",
+       "c.yaml:1:20: kubernetes.own[0].pools: wanted all, or a list of pools, found nothing"},
+      {"kubernetes: {own: [{driver: d, pools: [a, a]}]}",
+       "c.yaml:1:43: kubernetes.own[0].pools[1]: wanted each pool once, found \"a\""},
       {many, "c.yaml:1:9: manage: wanted at most 64 GPUs, found 65"},
       {"no_changes: [{days: [mon, tue, wed, thu, fri, sat, sun], from: \"00:00\", to: \"24:00\"}]",
        "c.yaml:1:13: no_changes: wanted some time of the week for changes"},
@@ -182,7 +188,9 @@ TEST(ConfigKeys, AreKnownByTheirMap) {
   EXPECT_EQ(keys_within("no_changes[]"), (std::vector<std::string_view>{"days", "from", "to"}));
   EXPECT_EQ(keys_within("retention"), (std::vector<std::string_view>{"events_days", "series_days", "usage_days"}));
   EXPECT_EQ(keys_within("device_metrics"), (std::vector<std::string_view>{"listen", "hostname_label"}));
-  EXPECT_EQ(keys_within("").back(), "simulated_devices");
+  EXPECT_EQ(keys_within("").back(), "kubernetes");
+  EXPECT_EQ(keys_within("kubernetes"), (std::vector<std::string_view>{"own"}));
+  EXPECT_EQ(keys_within("kubernetes.own[]"), (std::vector<std::string_view>{"driver", "pools"}));
 }
 
 }  // namespace

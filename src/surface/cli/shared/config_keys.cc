@@ -231,6 +231,14 @@ constexpr std::array kKeys = {
               .fallback = "",
               .meaning =
                   "For `berth hands` in a simulated machine: where `berth up` writes the device of each `berth serve`"},
+    ConfigKey{.name = "kubernetes.own[].driver",
+              .value = "NAME",
+              .fallback = "required",
+              .meaning = "A DRA driver whose pools `berth operator` allocates, and nobody else"},
+    ConfigKey{.name = "kubernetes.own[].pools",
+              .value = "all|list of names",
+              .fallback = "required",
+              .meaning = "All of its pools, or these"},
 };
 
 }  // namespace

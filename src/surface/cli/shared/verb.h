@@ -25,6 +25,9 @@ using ServeRunner = std::function<int(const ServeCall&)>;
 struct GatewayCall;
 /// Runs `berth gateway`, likewise.
 using GatewayRunner = std::function<int(const GatewayCall&)>;
+struct OperatorCall;
+/// Runs `berth operator`, likewise.
+using OperatorRunner = std::function<int(const OperatorCall&)>;
 
 /// What `berth optimize` needs of the program.
 struct OptimizeOutside;
@@ -45,6 +48,7 @@ struct VerbContext {
   UpRunner run_up = nullptr;                   ///< for `up` only
   ServeRunner run_serve = nullptr;             ///< for `serve` only
   GatewayRunner run_gateway = nullptr;         ///< for `gateway` only
+  OperatorRunner run_operator = nullptr;       ///< for `operator` only
   const OptimizeOutside* optimize = nullptr;   ///< for `optimize` only; borrowed
   const ProfileOutside* profile = nullptr;     ///< for `profile` only; borrowed
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only

@@ -1,0 +1,131 @@
+/// The operator's view of a cluster, and what it wants written next.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/core/instant.h"
+#include "base/core/result.h"
+#include "kube/client/pace.h"
+#include "kube/client/reflector.h"
+#include "kube/devices/choose.h"
+#include "kube/placing/action.h"
+#include "kube/placing/owned_pools.h"
+
+namespace berth::kube {
+
+struct PlacingOptions {
+  std::vector<OwnedPools> own;
+  std::int64_t epoch = 0;          ///< of the leader, in intents
+  std::string instance = "berth";  ///< in events
+};
+
+/// After this time without a pod that refers to it, an allocation is released.
+inline constexpr Micros kUnreferencedMin = Micros::seconds(5);
+/// For so long a node is avoided after the scheduler has taken an allocation back.
+inline constexpr Micros kAvoidedFor = Micros::seconds(60);
+inline constexpr std::int64_t kEventsPerSecond = 5;
+
+/// The resources that `take` understands, and that have to be listed.
+[[nodiscard]] const std::vector<Resource>& followed_resources();
+
+class Placing {
+ public:
+  explicit Placing(PlacingOptions options);
+
+  /// An object came, changed or went. Objects that cannot be read count as gone, with the reason in `troubles`.
+  void take(std::string_view plural, const Change& change);
+  void note_listed(std::string_view plural) { listed_.insert(std::string(plural)); }
+  [[nodiscard]] bool is_synced() const;
+
+  /// The next writes: at most one for each object. All of them are to be tried, and their outcomes taken, before the
+  /// next call. `wall` is the time in RFC 3339, with microseconds.
+  [[nodiscard]] std::vector<Action> decide(Instant now, const std::string& wall);
+  void take_outcome(const Action& action, const Result<WriteOutcome>& outcome);
+
+  /// Why a pod waits; nothing if it does not, or is not known.
+  [[nodiscard]] std::optional<std::string> why(const ObjectName& pod) const;
+  [[nodiscard]] const std::map<ObjectName, Claim>& claims() const { return claims_; }
+  [[nodiscard]] const std::map<ObjectName, PodFacts>& pods() const { return pods_; }
+
+ private:
+  struct ClaimState {
+    std::vector<DeviceName> held = {};
+    std::optional<Instant> unreferenced_since = std::nullopt;
+    std::optional<std::string> intent = std::nullopt;
+    bool was_allocated = false;  ///< since it has this intent
+  };
+  struct PodState {
+    std::int64_t arrival = 0;
+    std::string reason = {};
+    std::string told = {};  ///< by the last event
+    std::map<std::string, Instant> avoided = {};
+    std::int64_t tried_at = -1;  ///< in vain, at this count of changes
+    std::string tried_reason = {};
+  };
+  /// What the claims of a pod are, seen together.
+  struct PodClaims {
+    std::vector<const Claim*> to_place = {};
+    std::vector<const Claim*> intended = {};
+    std::vector<const Claim*> allocated = {};
+    std::optional<std::string> waits_for = std::nullopt;
+    int foreign_count = 0;
+    bool is_reopened = false;  ///< some of `to_place` had devices of ours before
+  };
+
+  void take_slice(const Change& change);
+  void take_class(const Change& change);
+  void take_rule(const Change& change);
+  void take_node(const Change& change);
+  void take_pod(const Change& change);
+  void take_claim(const Change& change);
+  void set_claim(const ObjectName& name, std::optional<Claim> claim);
+  void remember_intent(const Claim& claim);
+  void hold_devices(const ObjectName& name);
+
+  void refresh_pools();
+  void refresh_rooms();
+  [[nodiscard]] Surroundings surroundings() const;
+  [[nodiscard]] PodClaims claims_of(const PodFacts& pod);
+  [[nodiscard]] std::string node_of(const Claim& claim) const;
+  [[nodiscard]] bool is_own_intent_sound(const Claim& claim) const;
+
+  void place_pod(PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions);
+  void choose_for(PodFacts& pod, const PodClaims& claims, Instant now, std::vector<Action>& actions);
+  void release_unused(Instant now, std::vector<Action>& actions);
+  void tell(const PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions);
+
+  [[nodiscard]] Write claim_patch(const Claim& claim) const;
+  [[nodiscard]] Action intent_action(const PodFacts& pod, const Claim& claim,
+                                     const std::vector<AllocatedDevice>& devices) const;
+  [[nodiscard]] Action allocate_action(const Claim& claim, const std::string& wall) const;
+  [[nodiscard]] Action gate_action(const PodFacts& pod) const;
+  [[nodiscard]] Action release_action(const Claim& claim) const;
+  [[nodiscard]] Action withdraw_action(const Claim& claim, bool is_for_good) const;
+
+  PlacingOptions options_;
+  std::set<std::string> listed_;
+  Inventory inventory_;
+  std::map<DeviceName, int> holders_;
+  std::set<PoolName> owned_;
+  std::map<std::string, DeviceClass> classes_;
+  std::map<std::string, NodeFacts> nodes_;
+  std::map<std::string, NodeRoom> used_;
+  std::map<std::string, DeviceTaintRuleFacts> rules_;
+  std::map<ObjectName, Claim> claims_;
+  std::map<ObjectName, ClaimState> claim_states_;
+  std::map<ObjectName, PodFacts> pods_;
+  std::map<ObjectName, PodState> pod_states_;
+  std::int64_t arrivals_ = 0;
+  std::int64_t event_count_ = 0;
+  std::int64_t change_count_ = 0;
+  Pace event_pace_;
+  Chooser chooser_;
+};
+
+}  // namespace berth::kube

@@ -1,0 +1,26 @@
+/// The arguments of the verb `operator` for the program that runs it: the command line does not include the operator.
+#pragma once
+
+#include <cstdio>
+#include <functional>
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "kube/access/access.h"
+#include "kube/placing/owned_pools.h"
+
+namespace berth::cli {
+
+/// The streams and files are borrowed.
+struct OperatorCall {
+  kube::Access access;
+  std::vector<kube::OwnedPools> own;
+  bool is_dry_run = false;
+  std::FILE* out = stdout;
+  std::FILE* err = stderr;
+  const Files* files = nullptr;
+  std::function<int(const Error&)> report_failure = {};  ///< prints the error; returns the exit status
+};
+
+}  // namespace berth::cli

@@ -1,0 +1,43 @@
+/// The options of `berth operator`: as typed, and checked.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/core/result.h"
+#include "domain/ports/files.h"
+#include "kube/access/access.h"
+#include "kube/placing/owned_pools.h"
+#include "surface/cli/shared/option_row.h"
+
+namespace berth::cli {
+
+struct OperatorWords {
+  std::optional<std::string> config;
+  std::optional<std::string> kubeconfig;
+  std::optional<std::string> context;
+  bool dry_run = false;
+};
+
+[[nodiscard]] OptionTable operator_option_rows(OperatorWords& words);
+
+struct OperatorRequest {
+  kube::Access access;
+  std::vector<kube::OwnedPools> own;
+  bool is_dry_run = false;
+};
+
+/// The environment in which it is started.
+struct OperatorSurroundings {
+  std::string kubeconfig_list;  ///< KUBECONFIG
+  std::string service_host;     ///< KUBERNETES_SERVICE_HOST
+  std::string service_port;     ///< KUBERNETES_SERVICE_PORT
+};
+
+/// Of --kubeconfig, KUBECONFIG and the pod's identity the first that is there is used. Errors: a configuration without
+/// kubernetes: own:, and those of the files.
+[[nodiscard]] Result<OperatorRequest> check_operator_options(const OperatorWords& words,
+                                                             const OperatorSurroundings& around, const Files& files);
+
+}  // namespace berth::cli

@@ -1,0 +1,56 @@
+#include <cstdlib>
+#include <string>
+
+#include "surface/cli/operator/operator_call.h"
+#include "surface/cli/operator/operator_options.h"
+#include "surface/cli/shared/command_line.h"
+#include "surface/cli/verbs.h"
+
+namespace berth::cli {
+namespace {
+
+constexpr const char* kOperatorHelp =
+    "Places pods of a Kubernetes cluster that wait at the gate berth.dev/place: chooses the devices of their claims, "
+    "on the "
+    "pools that the configuration names, and leaves the rest to the cluster's scheduler.";
+
+constexpr const char* kOperatorExamples = R"(Examples:
+  berth operator --config berth.yaml --kubeconfig ~/.kube/config --dry-run
+  berth operator --config berth.yaml --kubeconfig ~/.kube/config --context lab
+  berth operator --config berth.yaml     # in a pod: its service account
+
+Exit status: 0 ended as asked (SIGTERM), 1 the cluster failed, 2 bad input, or a cluster without resource.k8s.io/v1
+(nothing is written), 7 no server, 130 interrupted.)";
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+void run_checked_operator(const OperatorWords& words, VerbContext& context) {
+  const OperatorSurroundings around{.kubeconfig_list = environment("KUBECONFIG"),
+                                    .service_host = environment("KUBERNETES_SERVICE_HOST"),
+                                    .service_port = environment("KUBERNETES_SERVICE_PORT")};
+  const auto request = check_operator_options(words, around, *context.files);
+  if (!request) return finish(context, pass_on(request.error()));
+  const auto report_failure = [&context](const Error& error) {
+    finish(context, pass_on(error));
+    return context.status;
+  };
+  context.status = context.run_operator({.access = request->access,
+                                         .own = request->own,
+                                         .is_dry_run = request->is_dry_run,
+                                         .out = context.out,
+                                         .err = context.err,
+                                         .files = context.files,
+                                         .report_failure = report_failure});
+}
+
+}  // namespace
+
+Verb operator_verb() {
+  return with_words({.name = "operator", .help = kOperatorHelp, .examples = kOperatorExamples}, operator_option_rows,
+                    run_checked_operator);
+}
+
+}  // namespace berth::cli
