@@ -47,6 +47,21 @@ class Scripted(GatewayCase):
         self.assertEqual((status, headers["Content-Length"], headers["X-A"], content), (200, "1234", "1", b""))
         self.assertTrue(replica.requests[0][0].startswith("HEAD /file "))
 
+    def test_answers_without_a_body(self):
+        heads = {"/204": b"HTTP/1.1 204 No Content\r\nX-A: 1\r\n\r\n", "/304": b"HTTP/1.1 304 Not Modified\r\nX-A: 1\r\n\r\n",
+                 "/0": plain("", headers="X-A: 1\r\n"), "/404": plain("", status="404 Not Found", headers="X-A: 1\r\n")}
+        replica = self.scripted(lambda head, body, connection: connection.sendall(heads[head.split(" ")[1]]))
+        gateway = self.gateway()
+        self.set_table(gateway, service(endpoint(replica.url)))
+        connection = http.client.HTTPConnection(gateway.address, timeout=10)
+        for path, wanted in (("/204", 204), ("/0", 200), ("/304", 304), ("/404", 404)) * 2:
+            connection.request("GET", "/vision/digits" + path)
+            answer = connection.getresponse()
+            self.assertEqual((answer.status, answer.headers["X-A"], answer.headers["Transfer-Encoding"], answer.read()),
+                             (wanted, "1", None, b""))
+        connection.close()
+        self.wait_until(lambda: self.up.sums()["in_time"] == 8, "the records")
+
     def test_streams_pass_chunk_by_chunk(self):
         go_on = threading.Event()
 

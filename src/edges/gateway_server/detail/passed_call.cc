@@ -16,6 +16,7 @@ std::string content_type_of(const HttpReplyHead& head) {
 }
 
 std::optional<std::uint64_t> length_of(const HttpReplyHead& head) {
+  if (head.status == 204 || head.status == 304) return 0;  // they have no body
   if (find_header(head.headers, "Transfer-Encoding")) return std::nullopt;
   const auto text = find_header(head.headers, "Content-Length");
   if (!text) return std::nullopt;
