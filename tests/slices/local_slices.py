@@ -78,7 +78,7 @@ class Slices:
     def start_up(self, *words):
         self.up = Up(self.data, ["--world", "local", "--nvml", LIBRARY, "--hands", self.socket, "--manage-gpus", "--load",
                                  "measured", "--config", self.folder / "berth.yaml", "--scenario",
-                                 self.folder / "scenario.yaml", *words], self.machine.environment())
+                                 self.folder / "scenario.yaml", *words], self.machine.environment(), listen=self.listen)
         self.up.ready()
         return self.up
 
@@ -100,8 +100,8 @@ class Slices:
         """Where it listened before: the gateway knows no other address."""
         self.up.end(signal.SIGKILL)
         self.up = Up(self.data, ["--world", "local", "--nvml", LIBRARY, "--hands", self.socket, "--manage-gpus", "--load",
-                                 "measured", "--config", self.folder / "berth.yaml", "--listen",
-                                 self.up.url.split("//")[1].strip("/")], self.machine.environment())
+                                 "measured", "--config", self.folder / "berth.yaml"], self.machine.environment(),
+                     listen=self.up.url.split("//")[1].strip("/"))
         self.up.ready()
 
     def ready_line(self, process, name):
