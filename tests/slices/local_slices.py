@@ -78,7 +78,7 @@ class Slices:
     def start_up(self, *words):
         self.up = Up(self.data, ["--world", "local", "--nvml", LIBRARY, "--hands", self.socket, "--manage-gpus", "--load",
                                  "measured", "--config", self.folder / "berth.yaml", "--scenario",
-                                 self.folder / "scenario.yaml", *words], self.machine.environment())
+                                 self.folder / "scenario.yaml", *words], self.machine.environment(), listen=self.listen)
         self.up.ready()
         return self.up
 
@@ -100,8 +100,8 @@ class Slices:
         """Where it listened before: the gateway knows no other address."""
         self.up.end(signal.SIGKILL)
         self.up = Up(self.data, ["--world", "local", "--nvml", LIBRARY, "--hands", self.socket, "--manage-gpus", "--load",
-                                 "measured", "--config", self.folder / "berth.yaml", "--listen",
-                                 self.up.url.split("//")[1].strip("/")], self.machine.environment())
+                                 "measured", "--config", self.folder / "berth.yaml"], self.machine.environment(),
+                     listen=self.up.url.split("//")[1].strip("/"))
         self.up.ready()
 
     def ready_line(self, process, name):
@@ -133,15 +133,14 @@ class Slices:
             connection.close()
 
     def end(self):
-        for process in (self.gateway, self.hands):
-            if process is not None and process is not self.hands:
-                self.end_process(process)
+        if self.gateway is not None:
+            self.end_process(self.gateway)
         if self.up is not None:
             self.end_programs()
             self.up.end(signal.SIGTERM)
         if self.hands is not None:
             self.end_process(self.hands)
-        self.kill_programs()
+        self.kill_rest()
 
     def end_programs(self):
         """Programs outlive berth up: it stops them when their services are gone."""
@@ -152,10 +151,14 @@ class Slices:
         except (AssertionError, OSError):
             pass
 
-    def kill_programs(self):
-        for pid in self.pids():
-            if alive(pid):
-                os.kill(pid, signal.SIGKILL)
+    def kill_rest(self):
+        """Whatever names the folder of this machine: programs outlive the agent, too."""
+        for entry in Path("/proc").iterdir():
+            try:
+                if entry.name.isdigit() and str(self.folder).encode() in (entry / "cmdline").read_bytes():
+                    os.kill(int(entry.name), signal.SIGKILL)
+            except OSError:
+                pass  # it has just ended
 
     def pids(self):
         """Of the programs on the slices, as the simulated machine lists them."""

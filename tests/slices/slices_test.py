@@ -15,6 +15,11 @@ from local_serve import require_engine  # noqa: E402: found by local_slices
 from local_up import require_managing  # noqa: E402: likewise
 
 
+# Figures are stored within 0.2 s, apart from the rows of the journal that count requests: at 15 per second, and with room
+# for a loaded machine.
+LOST_IN_A_KILL = 15
+
+
 class SlicesTest(unittest.TestCase):
     def setUp(self):
         folder = tempfile.TemporaryDirectory(dir="/tmp", ignore_cleanup_errors=True)
@@ -86,9 +91,9 @@ class SlicesTest(unittest.TestCase):
             for name in ("words", "sums"):
                 series = slices.up.get(f"v1/series?service=shop/{name}&step=60&limit=500")
                 self.seen += sum(item.get("requests") or 0 for item in series["items"])
-            return self.seen >= answered
+            return self.seen >= answered - LOST_IN_A_KILL
         wait_until(counted, f"{answered} requests in the series")
-        self.assertEqual(self.seen, answered)
+        self.assertLessEqual(self.seen, answered)
 
 
 if __name__ == "__main__":

@@ -100,12 +100,12 @@ class Machine:
 class Up:
     """A `berth up` in a folder of its own, `below` another program if that runs it."""
 
-    def __init__(self, data, words=(), environment=None, cwd=None, below=()):
+    def __init__(self, data, words=(), environment=None, cwd=None, below=(), listen="127.0.0.1:0"):
         self.data = data
         self.errors = data.with_name(data.name + ".stderr")
         with self.errors.open("a") as errors:
             self.process = subprocess.Popen(
-                [*below, PROGRAM, "up", "--data", data, "--listen", "127.0.0.1:0", *map(str, words)], stdout=subprocess.PIPE,
+                [*below, PROGRAM, "up", "--data", data, "--listen", listen, *map(str, words)], stdout=subprocess.PIPE,
                 stderr=errors, text=True, env=environment or os.environ, cwd=cwd)
 
     def address(self):

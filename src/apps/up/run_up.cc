@@ -100,7 +100,7 @@ Result<int> run_parts(UpParts& parts, const HeldSignals& signals) {
 
 int run_up(const live::UpRequest& request, const UpOutside& outside) {
   return_large_blocks_at_once();
-  const HeldSignals signals;  // before the first thread
+  const HeldSignals signals;     // before the first thread
   const edges::CurlClient http;  // the first one, too
   const auto telemetry = open_telemetry(outside);
   if (!telemetry) return outside.report_failure(telemetry.error());

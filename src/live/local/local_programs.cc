@@ -84,11 +84,10 @@ void LocalPrograms::add_batch_times(Session& session) {
     const auto read = read_server_times(text);
     if (wanted == wanted_.end() || !read) continue;
     const GpuModel& model = session.scenario().model_of(wanted->on.slice.gpu);
-    batches_.add(program,
-                 {.service = wanted->on.service,
-                  .gpu = model.name,
-                  .profile = profile_name(model, wanted->on.slice.profile)},
-                 wanted->batch_us, *read);
+    batches_.add(
+        program,
+        {.service = wanted->on.service, .gpu = model.name, .profile = profile_name(model, wanted->on.slice.profile)},
+        wanted->batch_us, *read);
   }
   batches_.keep([&](const ProgramKey& program) { return find(program) != wanted_.end(); });
   batches_second_ = session.now().second();

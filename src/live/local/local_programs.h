@@ -88,9 +88,9 @@ class LocalPrograms {
   BatchReports batches_;
   std::int64_t batches_second_ = -1;  ///< of the world, when they were last added
 
-  mutable std::mutex mutex_;  ///< of all that follows
+  mutable std::mutex mutex_;                 ///< of all that follows
   std::map<ProgramKey, std::string> times_;  ///< answers that were not read yet
-  std::mutex log_mutex_;      ///< of calls that wait for the hands
+  std::mutex log_mutex_;                     ///< of calls that wait for the hands
   EndpointTable table_;
   std::map<std::pair<std::string, std::string>, ServicePrograms> views_;
   std::vector<LineSink> sinks_;

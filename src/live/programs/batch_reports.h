@@ -1,5 +1,5 @@
-/// How long the batches of programs took, from what each `berth serve` says of itself (`GET /berth/v1/times`), next to the
-/// times of the service's table for the same batches.
+/// How long the batches of programs took, from what each `berth serve` says of itself (`GET /berth/v1/times`), next to
+/// the times of the service's table for the same batches.
 #pragma once
 
 #include <cstdint>

@@ -16,9 +16,10 @@ ServerTimes times_of(std::int64_t started_us, std::int64_t count, std::int64_t s
 }
 
 TEST(BatchReports, ReadsWhatAServerSays) {
-  const auto times = read_server_times(
-      R"({"started_us":5,"device":"d","items":[{"model":"m","version":"1","batch":2,"count":3,"sum_us":60,"sum_squares":1},)"
-      R"({"model":"m","version":"2","batch":2,"count":1,"sum_us":20,"sum_squares":1}]})");
+  const auto times =
+      read_server_times(R"({"started_us":5,"device":"d","items":[)"
+                        R"({"model":"m","version":"1","batch":2,"count":3,"sum_us":60,"sum_squares":1},)"
+                        R"({"model":"m","version":"2","batch":2,"count":1,"sum_us":20,"sum_squares":1}]})");
   EXPECT_EQ(times, times_of(5, 4, 80));
   for (const char* wrong : {"", "{}", R"({"started_us":5,"items":[{"batch":0,"count":1,"sum_us":1}]})",
                             R"({"started_us":5,"items":[{"batch":1,"count":-1,"sum_us":1}]})"}) {
@@ -31,7 +32,8 @@ TEST(BatchReports, OnlyNewBatchesCount) {
   reports.add({"s", 1}, kPlace, {10, 15}, times_of(5, 4, 80));
   auto taken = reports.take(7);
   ASSERT_THAT(taken, SizeIs(1));
-  EXPECT_EQ(taken.front(), (sim::BatchTimes{.place = kPlace, .second = 7, .batches = 4, .table_us = 60, .real_us = 80}));
+  EXPECT_EQ(taken.front(),
+            (sim::BatchTimes{.place = kPlace, .second = 7, .batches = 4, .table_us = 60, .real_us = 80}));
   reports.add({"s", 1}, kPlace, {10, 15}, times_of(5, 4, 80));
   EXPECT_THAT(reports.take(8), IsEmpty());
   reports.add({"s", 1}, kPlace, {10, 15}, times_of(5, 6, 110));

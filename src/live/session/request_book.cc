@@ -60,9 +60,8 @@ void RequestBook::add_record(const std::string& gateway, const RequestRecord& re
 std::vector<RequestBook::Second> RequestBook::take(const std::vector<ServiceId>& present) {
   std::vector<Second> taken;
   const bool has_news = std::any_of(pending_.begin(), pending_.lower_bound(known_until_), [](const auto& second) {
-    return std::ranges::any_of(second.second, [](const auto& each) {
-      return each.second.arrivals > 0 || !each.second.settled.empty();
-    });
+    return std::ranges::any_of(
+        second.second, [](const auto& each) { return each.second.arrivals > 0 || !each.second.settled.empty(); });
   });
   const std::int64_t known = std::max(known_from_, given_until_);
   if (!has_news && known_until_ - known < kHoldSeconds) return taken;

@@ -19,6 +19,10 @@ void SeriesFeed::add(ServiceId place, std::int64_t second, ServiceFigures figure
   release_before(second);
 }
 
+void SeriesFeed::flush() {
+  if (auto span = series_.take()) emit(std::move(*span));
+}
+
 void SeriesFeed::emit(SeriesSpan span) {
   release_before(span.second);
   if (!fleets_.empty() && fleets_.front().second == span.second) {

@@ -29,6 +29,8 @@ class SeriesFeed {
   void add(const sim::MeasuredSecond& measured);
   /// The same of a second that was measured outside.
   void add(ServiceId place, std::int64_t second, ServiceFigures figures);
+  /// Emits what `add` has collected, at once.
+  void flush();
   /// Emits the collected second, with the fleet's figures up to `now`.
   void give(const std::optional<FleetFigures>& fleet, Instant now, const Snapshot& snapshot);
   /// Figures of services come later than those of the fleet, which wait for them.

@@ -71,6 +71,7 @@ void Session::see_requests() {
     }
     series_->add(each.service, each.second, std::move(each.figures));
   }
+  series_->flush();  // the rows that count them are recorded soon
 }
 
 void Session::apply(const SecondsMeasured& measured) {

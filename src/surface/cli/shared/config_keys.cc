@@ -29,7 +29,8 @@ constexpr std::array kKeys = {
     ConfigKey{.name = "load",
               .value = "WORD",
               .fallback = "none",
-              .meaning = "In a local world: simulated, so that services get the requests of their arrivals",
+              .meaning = "In a local world: simulated, so that services get the requests of their arrivals; measured, those "
+                         "that `berth gateway` counted",
               .option = &UpOptions::load},
     ConfigKey{.name = "scenario",
               .value = "FILE",

@@ -100,7 +100,7 @@ TEST(UpOptions, RefuseWhatMeansNothing) {
          words.world = "local";
          words.load = "real";
        },
-       "--load: wanted simulated, found \"real\""},
+       "--load: wanted simulated or measured, found \"real\""},
       {[](UpOptions& words) { words.listen = "8642"; }, "--listen: wanted HOST:PORT"},
       {[](UpOptions& words) { words.listen = "127.0.0.1:65536"; }, "--listen: wanted HOST:PORT"},
       {[](UpOptions& words) { words.listen = "0.0.0.0:80"; }, "--listen: wanted a loopback address"},
