@@ -28,8 +28,8 @@ inline constexpr std::int64_t kQuietSeconds = 5;
 /// slice would be ready that is ordered now.
 ///
 /// A service has load while a request came or waited in the last kQuietSeconds, and as long as its owner expects load
-/// that was not seen yet (`expects`). Then it has at least one slice. Without load it keeps the slices of `min`, and one
-/// where that is worthwhile in one of both minutes and the idle slices of the last hour and of the next minute cost at
+/// that was not seen yet (`expects`). Then it has at least one slice. Without load it keeps the slices of `min`, or one
+/// if that is worthwhile in one of both minutes and the idle slices of the last hour and of the next minute cost at
 /// most `usd_per_hour`. An idle minute costs what the cheapest slice costs on which the service has an operating point;
 /// without `cold_usd` a cold start is worth kColdMinutes of them.
 class WarmPools {

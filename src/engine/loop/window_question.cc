@@ -53,8 +53,8 @@ int pieces_standing(const planner::Problem& problem, planner::ServiceIndex servi
   return count;
 }
 
-/// Solves the problem. If the floors cannot all be met, they are lowered together, step by step, until they can; numbers
-/// of slices at once to what stands, so that no other service loses one. The search begins with `known`.
+/// Solves the problem. If the floors cannot all be met, they are lowered together, step by step, until they can;
+/// numbers of slices at once to what stands, so that no other service loses one. The search begins with `known`.
 SolvedWindow solve_as_far_as_floors_go(planner::Problem& problem, const planner::SearchLimits& limits,
                                        const planner::Schedule& known) {
   constexpr int kSteps = 10;
