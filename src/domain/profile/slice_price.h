@@ -19,8 +19,8 @@ namespace berth::profile {
 /// nothing if there is none, or it has no price. O(profiles of the fleet x rows).
 [[nodiscard]] std::optional<Decimal> cheapest_slice_usd_per_hour(const Scenario& scenario, const ServiceSpec& service);
 
-/// The service with the rows of those cheapest slices alone, in all variants, so that no plan gives it another one; as it
-/// is if there are none. Where the fleet has no prices, the smallest share of a GPU is the cheapest.
+/// The service with the rows of those cheapest slices alone, in all variants, so that no plan gives it another one; as
+/// it is if there are none. Where the fleet has no prices, the smallest share of a GPU is the cheapest.
 [[nodiscard]] ServiceSpec on_cheapest_slices(const Scenario& scenario, ServiceSpec service);
 
 }  // namespace berth::profile

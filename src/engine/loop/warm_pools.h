@@ -21,17 +21,17 @@ namespace berth {
 class ArchiveReader;
 class ArchiveWriter;
 
-/// A service without load for so long has none: what runs is answered by then.
+/// A service that was not asked for so long has no load.
 inline constexpr std::int64_t kQuietSeconds = 5;
 
-/// Keeps what was learned of each such service, by minutes, and decides once per second.
+/// Keeps what was learned of each such service, by minutes, and decides when a minute begins, also the one in which a
+/// slice would be ready that is ordered now.
 ///
-/// A service has load while a request came, waited or was answered in the last kQuietSeconds, and as long as its owner
-/// expects load that was not seen yet (`expects`). Then it has at least one slice. Without load it keeps the slices of
-/// `min`, and one more where that is worthwhile in the present minute, or in the one in which a slice would be ready
-/// that is ordered now, and the idle slices of the last hour and of the next minute cost at most `usd_per_hour`. An
-/// idle minute costs what its standing slices cost, or, if it has none, its cheapest slice; without `cold_usd` a cold
-/// start is worth kColdMinutes of them.
+/// A service has load while a request came or waited in the last kQuietSeconds, and as long as its owner expects load
+/// that was not seen yet (`expects`). Then it has at least one slice. Without load it keeps the slices of `min`, or one
+/// if that is worthwhile in one of both minutes and the idle slices of the last hour and of the next minute cost at
+/// most `usd_per_hour`. An idle minute costs what the cheapest slice costs on which the service has an operating point;
+/// without `cold_usd` a cold start is worth kColdMinutes of them.
 class WarmPools {
  public:
   /// `given` must outlive it, and changes by events. `is_on`: else no pool is obeyed.

@@ -42,8 +42,19 @@ struct SolvedWindow {
   bool has_unmet_floors = false;
 };
 
-/// Solves the problem. If the floors cannot all be met, they are lowered together, step by step, until they can. The
-/// search begins with `known`.
+/// The inference pieces of a service that stand.
+int pieces_standing(const planner::Problem& problem, planner::ServiceIndex service) {
+  int count = 0;
+  for (const planner::GpuTerms& gpu : problem.gpus) {
+    for (const planner::StandingPiece& standing : gpu.standing) {
+      count += standing.piece.service == service && standing.piece.use != planner::kRetraining ? 1 : 0;
+    }
+  }
+  return count;
+}
+
+/// Solves the problem. If the floors cannot all be met, they are lowered together, step by step, until they can;
+/// numbers of slices at once to what stands, so that no other service loses one. The search begins with `known`.
 SolvedWindow solve_as_far_as_floors_go(planner::Problem& problem, const planner::SearchLimits& limits,
                                        const planner::Schedule& known) {
   constexpr int kSteps = 10;
@@ -54,7 +65,13 @@ SolvedWindow solve_as_far_as_floors_go(planner::Problem& problem, const planner:
   const auto is_short = [&] { return solved.answer.is_infeasible || solved.answer.misses_floors; };
   solved.has_unmet_floors = is_short();
   for (int step = kSteps - 1; is_short() && step >= 0; --step) {
-    for (std::size_t i = 0; i < floors.size(); ++i) problem.services[i].floor_rate = floors[i] * step / kSteps;
+    for (std::size_t i = 0; i < floors.size(); ++i) {
+      planner::ServiceTerms& service = problem.services[i];
+      const double lowered = floors[i] * step / kSteps;
+      service.floor_rate = !service.counts_slices || step == 0
+                               ? lowered
+                               : std::min<double>(floors[i], pieces_standing(problem, planner::ServiceIndex(i)));
+    }
     solved.answer = planner::solve(problem, limits);
   }
   return solved;

@@ -1,6 +1,8 @@
 #include "planner/plan/solve.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <utility>
 
 #include "planner/many_gpus/fleet.h"
 #include "planner/one_gpu/one_gpu.h"
@@ -42,11 +44,33 @@ void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answ
   answer.bound = checked_bound(answer.bound, answer.objective);
 }
 
+/// A schedule that keeps all floors by changes of one GPU, which is solved for that alone. Numbers of slices are often
+/// met by one slice in the place of another one.
+void repair_one_gpu(const Problem& problem, const SearchLimits& limits, Answer& answer) {
+  const SearchLimits part_limits{.nodes_max = limits.nodes_max / static_cast<std::int64_t>(problem.gpus.size()),
+                                 .gap = kPartGap};
+  for (const GpuIndex gpu : indices_of<GpuIndex>(problem.gpus)) {
+    const Answer part = solve_one_gpu(part_of(problem, answer.schedule, gpu), part_limits, {});
+    answer.nodes += part.nodes;
+    if (part.is_infeasible) continue;
+    Schedule tried = answer.schedule;
+    tried.gpus[gpu] = part.schedule.gpus.front();
+    if (find_fault(problem, tried)) continue;
+    answer.schedule = std::move(tried);
+    answer.objective = evaluate(problem, answer.schedule).objective;
+    answer.bound = checked_bound(answer.bound, answer.objective);
+    answer.misses_floors = answer.is_infeasible = answer.is_infeasibility_proven = false;
+    return;
+  }
+}
+
 }  // namespace
 
 Answer solve(const Problem& problem, const SearchLimits& limits, const Schedule& known) {
   if (problem.gpus.size() == 1) return solve_one_gpu(problem, limits, known);
   Answer answer = solve_fleet(problem, limits, known);
+  const bool counts = std::ranges::any_of(problem.services, &ServiceTerms::counts_slices);
+  if (counts && answer.misses_floors && problem.gpus.size() <= kSmallFleet) repair_one_gpu(problem, limits, answer);
   const bool is_sound = !answer.is_infeasible && !answer.misses_floors;
   if (is_sound && problem.gpus.size() <= kSmallFleet) solve_each_in_turn(problem, limits, answer);
   return answer;

@@ -156,8 +156,8 @@ std::string title_of(Kind kind, const yaml::Node& object) {
 }
 
 ClientResult<std::vector<yaml::Node>> fetch(const Client& client, const Selection& selection) {
-  // A slice, a fault, an event or the calibration or warm pool of a service has no path of its own, and a service only together with
-  // its tenant.
+  // A slice, a fault, an event, or the calibration or warm pool of a service has no path of its own, and a service only
+  // together with its tenant.
   const bool has_page = selection.kind != Kind::kSlice && selection.kind != Kind::kFault &&
                         selection.kind != Kind::kEvent && selection.kind != Kind::kCalibration &&
                         selection.kind != Kind::kWarm;
