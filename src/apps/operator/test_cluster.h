@@ -105,8 +105,8 @@ class TestCluster {
     kube::put(kube::put(binding.body, "spec", kube::map_node()), "nodeName", kube::text_node(node));
     write(binding);
   }
-  /// What the claim controller and the garbage collector do: claims whose pods are gone lose reservation and allocation,
-  /// then their finalizer, and go.
+  /// What the claim controller and the garbage collector do: claims whose pods are gone lose reservation and
+  /// allocation, then their finalizer, and go.
   void collect() {
     std::set<std::string> pods;
     for (const kube::PageItem& item : list(kube::kPods)) pods.insert(item.identity.name.name);
