@@ -34,6 +34,7 @@ Result<void> make_programs(UpParts& parts) {
     if (edges::LiveDriver* const driver = parts.waked.load()) driver->wake();
   };
   parts.programs = std::make_unique<live::LocalPrograms>(*parts.process_hands, std::move(options));
+  parts.local->use_programs([&parts](const std::string& slice) { return parts.programs->restart(slice); });
   return {};
 }
 

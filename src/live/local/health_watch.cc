@@ -72,7 +72,9 @@ void HealthWatch::carry_out(Session& session, const std::optional<HealthDecision
 std::string HealthWatch::order(Session& session, const HealthDecision& decision) const {
   if (decision.order == HealthOrder::kNone) return {};
   if (options_.is_dry_run) return "health.dry_run";
-  if (decision.order == HealthOrder::kRestartApp) return "no program of this engine runs there";
+  if (decision.order == HealthOrder::kRestartApp) {
+    return restart_ ? restart_(decision.slice) : "no program of this engine runs there";
+  }
   const GpuState state = session.gpu_state(decision.gpu);
   if (is_observed(state)) return "the GPU is only observed";
   const bool is_ours = state.scheduling_reason.starts_with(kUnhealthy);

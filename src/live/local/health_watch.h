@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -42,6 +43,10 @@ class HealthWatch {
   /// To be called from time to time: ends of drains, uncordoned GPUs, suspects that had no more errors, bursts.
   void serve(Session& session);
 
+  /// Starts the program of a slice again, by the slice's name; returns why it cannot, or nothing. Without it no
+  /// programs run.
+  void use_programs(std::function<std::string(const std::string& slice)> restart) { restart_ = std::move(restart); }
+
   [[nodiscard]] HealthView view(GpuId gpu) const;
 
  private:
@@ -54,6 +59,7 @@ class HealthWatch {
   health::HealthBook book_;
   health::XidBursts bursts_;
   std::map<GpuId, std::string> reasons_;
+  std::function<std::string(const std::string& slice)> restart_;
 };
 
 }  // namespace berth::live

@@ -46,6 +46,15 @@ void LocalPrograms::serve(Session& session) {
   carry_out(session, book_.step(sight));
 }
 
+std::string LocalPrograms::restart(const std::string& slice_name) {
+  const auto found = std::ranges::find_if(wanted_, [&](const WantedProgram& each) {
+    return fmt::format("{}-{}", each.order.slice, each.order.generation) == slice_name;
+  });
+  if (found == wanted_.end() || !found->is_startable) return "no program of this engine runs there";
+  hands_.stop(found->order.slice, found->order.generation);
+  return "";
+}
+
 void LocalPrograms::take_reports(Session& session) {
   std::vector<RequestReport> reports;
   {

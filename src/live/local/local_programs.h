@@ -49,6 +49,10 @@ class LocalPrograms {
   /// Passes news between all of them. Called under the session's lock, at least several times per second.
   void serve(Session& session);
 
+  /// Ends the program of a slice, by the slice's name, so that it is started again. Returns why it cannot, or nothing.
+  /// Called under the session's lock.
+  [[nodiscard]] std::string restart(const std::string& slice_name);
+
   // Any thread may call these.
   /// A `berth serve` that is ready, to be asked for the times of its batches.
   struct Server {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/core/result.h"
@@ -79,6 +80,11 @@ class LocalWorld {
   void tell(Session& session);
   /// Reports what the GPUs of a world that continues say about themselves, unless the session has it already.
   void tell_notes(Session& session);
+
+  /// HealthWatch::use_programs.
+  void use_programs(std::function<std::string(const std::string& slice)> restart) {
+    health_->use_programs(std::move(restart));
+  }
 
   /// `on_report` may be called by any thread, when `serve` has something to do.
   void start(std::function<void()> on_report);

@@ -29,8 +29,9 @@ constexpr std::array kKeys = {
     ConfigKey{.name = "load",
               .value = "WORD",
               .fallback = "none",
-              .meaning = "In a local world: simulated, so that services get the requests of their arrivals; measured, those "
-                         "that `berth gateway` counted",
+              .meaning =
+                  "In a local world: simulated, so that services get the requests of their arrivals; measured, those "
+                  "that `berth gateway` counted",
               .option = &UpOptions::load},
     ConfigKey{.name = "scenario",
               .value = "FILE",
