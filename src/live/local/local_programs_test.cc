@@ -55,6 +55,8 @@ class LocalProgramsTest : public ::testing::Test {
   void SetUp() override {
     ServiceSpec service = sim::testing::service_of("s", {{.profile = "1g.10gb"}},
                                                    sim::testing::generated(Generator::Kind::kPoisson, Decimal(5), 600));
+    service.tenant = "t";
+    service.name = "s";
     service.running.program =
         ProgramChoice{.template_name = "serve", .parameters = {{"repository", "r"}, {"model", "m"}}};
     Scenario scenario = sim::testing::scenario_of({service}, {}, 1);
