@@ -32,10 +32,7 @@ struct Config {
   std::vector<device::ManagedGpu> manage;        ///< no UUID twice
   std::vector<std::string> manage_places;        ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
   programs::ProgramRules programs;               ///< what berth hands may run; berth up ignores it
-  std::string hostname_label;                    ///< of device metrics
-  std::vector<device::ManagedGpu> manage;        ///< no UUID twice
   std::vector<kube::OwnedPools> kubernetes_own;  ///< no pool twice
-  std::vector<std::string> manage_places;        ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
 };
 
 /// Reads the text of a file. `path` is for messages. Errors name file, line and column, what was wanted and found;
