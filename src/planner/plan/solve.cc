@@ -6,6 +6,7 @@
 
 #include "planner/many_gpus/fleet.h"
 #include "planner/one_gpu/one_gpu.h"
+#include "planner/plan/detail/add_slices.h"
 #include "planner/plan/detail/part.h"
 #include "planner/window/check.h"
 #include "planner/window/checked_bound.h"
@@ -44,6 +45,23 @@ void solve_each_in_turn(const Problem& problem, const SearchLimits& limits, Answ
   answer.bound = checked_bound(answer.bound, answer.objective);
 }
 
+/// Takes over a schedule that keeps all floors, where that of the answer does not.
+void complete(const Problem& problem, Schedule schedule, Answer& answer) {
+  answer.schedule = std::move(schedule);
+  answer.objective = evaluate(problem, answer.schedule).objective;
+  answer.bound = checked_bound(answer.bound, answer.objective);
+  answer.misses_floors = answer.is_infeasible = answer.is_infeasibility_proven = false;
+}
+
+/// A slice where there is room for each service that is short of its number.
+void add_slices(const Problem& problem, Answer& answer) {
+  Schedule more = with_missing_slices(problem, answer.schedule);
+  if (!find_fault(problem, more)) return complete(problem, std::move(more), answer);
+  if (answer.is_infeasible) return;
+  answer.schedule = std::move(more);
+  answer.objective = evaluate(without_floors(problem), answer.schedule).objective;
+}
+
 /// A schedule that keeps all floors by changes of one GPU, which is solved for that alone. Numbers of slices are often
 /// met by one slice in the place of another one.
 void repair_one_gpu(const Problem& problem, const SearchLimits& limits, Answer& answer) {
@@ -56,11 +74,7 @@ void repair_one_gpu(const Problem& problem, const SearchLimits& limits, Answer& 
     Schedule tried = answer.schedule;
     tried.gpus[gpu] = part.schedule.gpus.front();
     if (find_fault(problem, tried)) continue;
-    answer.schedule = std::move(tried);
-    answer.objective = evaluate(problem, answer.schedule).objective;
-    answer.bound = checked_bound(answer.bound, answer.objective);
-    answer.misses_floors = answer.is_infeasible = answer.is_infeasibility_proven = false;
-    return;
+    return complete(problem, std::move(tried), answer);
   }
 }
 
@@ -70,6 +84,7 @@ Answer solve(const Problem& problem, const SearchLimits& limits, const Schedule&
   if (problem.gpus.size() == 1) return solve_one_gpu(problem, limits, known);
   Answer answer = solve_fleet(problem, limits, known);
   const bool counts = std::ranges::any_of(problem.services, &ServiceTerms::counts_slices);
+  if (counts && answer.misses_floors) add_slices(problem, answer);
   if (counts && answer.misses_floors && problem.gpus.size() <= kSmallFleet) repair_one_gpu(problem, limits, answer);
   const bool is_sound = !answer.is_infeasible && !answer.misses_floors;
   if (is_sound && problem.gpus.size() <= kSmallFleet) solve_each_in_turn(problem, limits, answer);

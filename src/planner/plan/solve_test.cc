@@ -70,6 +70,24 @@ TEST(Solve, KeepsNumbersOfSlicesWithoutLoad) {
   }
 }
 
+TEST(Solve, MakesSlicesWithoutLoadBesideThoseOfManyServices) {
+  constexpr int kServices = 6;
+  Problem problem = testing::quarters_problem(kServices, 20);
+  problem.gpus.resize(2, problem.gpus.front());
+  for (ServiceTerms& service : problem.services) {
+    service.loads.assign(21, 0);
+    service.counts_slices = true;
+    service.floor_rate = 1;
+    service.slices_max = 1;
+  }
+  const Answer answer = solve(problem, {.nodes_max = 50});
+  ASSERT_FALSE(answer.is_infeasible || answer.misses_floors);
+  EXPECT_EQ(find_fault(problem, answer.schedule), std::nullopt);
+  for (int service = 0; service < kServices; ++service) {
+    EXPECT_EQ(pieces_at_end(problem, answer.schedule, ServiceIndex(service)), 1) << service;
+  }
+}
+
 TEST(Solve, KeepsToAMostNumberOfSlicesUnderLoad) {
   for (const int gpus : {1, 2}) {
     Problem problem = testing::quarters_problem(1, 20);

@@ -53,13 +53,13 @@ std::vector<OutsideStay> outside_stays_of(const Problem& problem, const GpuTerms
   return all;
 }
 
-/// Adds the capacity or progress that a piece gives its service from outside.
 /// What the other GPUs hold of a service, [slot].
 struct Planned {
   std::vector<double> floor;  ///< in the unit of its floor
   std::vector<int> slices;
 };
 
+/// Adds the capacity or progress that a piece gives its service from outside.
 void add_outside(const Problem& problem, const ModelTerms& model, const OutsideStay& stay, ServiceTerms& service,
                  Planned& planned) {
   const KindIndex kind = model.sites[static_cast<std::size_t>(stay.piece.site)].kind;
