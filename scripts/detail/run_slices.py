@@ -4,6 +4,7 @@
 scripts/run slices builds and calls this. Until ^C it prints what was asked, answered and where each service runs."""
 
 import argparse
+import collections
 import signal
 import sys
 import tempfile
@@ -20,7 +21,10 @@ STEP_SECONDS = 20
 
 
 def places(slices, name):
-    return ", ".join(f"{each['slice']}" for each in slices.serving(name)) or "none"
+    """How many slices on which GPUs: "3 slices of gpu-0, 1 of gpu-1"."""
+    counts = collections.Counter("-".join(each["slice"].split("-")[:2]) for each in slices.serving(name))
+    words = [f"{count} slice{'' if count == 1 else 's'} of {gpu}" for gpu, count in sorted(counts.items())]
+    return ", ".join(words) or "no slice"
 
 
 def show(slices, clients, began):
