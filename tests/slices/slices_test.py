@@ -95,6 +95,21 @@ class SlicesTest(unittest.TestCase):
         wait_until(counted, f"{answered} requests in the series")
         self.assertLessEqual(self.seen, answered)
 
+    def test_an_error_of_a_program_starts_it_again(self):
+        slices = self.slices({"words": ["replicas: {min: 1, max: 1}"]})
+        slices.wait_for("words")
+        [before] = slices.pids()
+        [(gpu, instance)] = [(device["index"], each["id"]) for device in slices.machine.show()
+                             for each in device["gpu_instances"]]
+        slices.machine.do("fault", "--gpu", gpu, "--xid", 31, "--instance", instance)
+        wait_until(lambda: slices.pids() and slices.pids() != [before] and slices.serving("words"), "another process serves")
+        self.assertFalse(alive(before))
+        self.assertEqual(slices.infer("words", 2.0)[1]["outputs"][0]["data"], [4.0] * 4)
+        [message] = [text for _, text in slices.up.events("GpuHealth")]
+        self.assertIn("restart of the program on gpu-", message)
+        self.assertNotIn("not done", message)
+        self.assertEqual(slices.up.gpu(gpu)["device_health"]["state"], "ok")
+
 
 if __name__ == "__main__":
     require_managing()
