@@ -204,7 +204,7 @@
       if (!isLocal) return;
       var some = fleet.observed < fleet.gpus ? draw.whole(fleet.observed) + " of " + draw.whole(fleet.gpus) + " only observed" : "only observed";
       box.append("span").text("local GPUs" + (fleet.observed > 0 ? ", " + some : ""));
-      box.append("span").text(isAbsent(status.load) ? "load unknown" : "simulated load");
+      box.append("span").text(isAbsent(status.load) ? "load unknown" : status.load + " load");
       if (status.devices && status.devices.reason) d3.select("#badges").append("small").text(status.devices.reason);
     });
   }

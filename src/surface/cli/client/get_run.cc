@@ -169,8 +169,8 @@ VerbOutcome listed(const Request& request) {
   const bool is_one = !selection.name.empty() && objects->size() == 1;
   VerbOutcome outcome;
   if (objects->empty()) {
-    outcome.err =
-        fmt::format("berth: there are no {}{}\n", request.phases.empty() ? "" : "such ", plural_of(selection.kind));
+    outcome.err = fmt::format("berth: there are no {}{}\n", request.phases.empty() ? "" : "such ",
+                              selection.kind == Kind::kWarm ? "services with a warm pool" : plural_of(selection.kind));
   } else if (selection.kind == Kind::kEvent && is_table(request.output)) {
     const std::size_t earlier = keep_last(*objects, kEventsShownMax);
     if (earlier > 0) outcome.err = fmt::format("berth: {} earlier events: -o json has all of them\n", earlier);
