@@ -22,8 +22,8 @@ namespace berth::edges {
 void send_signal(const Descriptor& process, int signal);
 
 /// All descendants of this process, parents before children; with their start times, as a number may be another
-/// process's by the time that it is used. One that ends its parent becomes a child of this process,
-/// if it is a subreaper (PR_SET_CHILD_SUBREAPER). O(processes of the machine).
+/// process's by the time that it is used. One that ends its parent becomes a child of this process, if it is a
+/// subreaper (PR_SET_CHILD_SUBREAPER). O(processes of the machine).
 [[nodiscard]] std::vector<programs::ProcessIdentity> descendants();
 
 }  // namespace berth::edges
