@@ -5,6 +5,7 @@
 
 #include "edges/http_client/curl_client.h"
 #include "live/local/local_programs.h"
+#include "serving/gateway/passing_headers.h"
 
 namespace berth::up {
 namespace {
@@ -40,7 +41,9 @@ void TimesReader::run() {
     }
     for (const live::LocalPrograms::Server& server : programs_.servers()) {
       HttpCall call{.url = server.url + "/berth/v1/times", .headers = {}, .body = {}};
-      if (!server.key.empty()) call.headers.push_back({"Authorization", "Bearer " + server.key});
+      if (!server.key.empty()) call.headers.push_back({std::string(serving::kKeyHeader), server.key});
+      call.headers.push_back({std::string(serving::kSliceHeader), server.program.first});
+      call.headers.push_back({std::string(serving::kGenerationHeader), std::to_string(server.program.second)});
       call.timeout = kTimesPatience;
       call.bytes_max = kTimesBytesMax;
       call.is_stopped = [this] { return is_stopping(); };

@@ -184,7 +184,9 @@ void GatewayServer::end_call(detail::PassedRequest& passed, serving::GatewayEnd 
     const std::scoped_lock lock(mutex_);
     const bool is_done = how == serving::GatewayEnd::kAnswered || how == serving::GatewayEnd::kRefused;
     if (is_done) passed_.erase(passed.id);
-    starts = carry_out(gateway_.end(passed.id, how, steady_instant()));
+    const Instant now = steady_instant();
+    starts = carry_out(gateway_.end(passed.id, how, now));
+    if (gateway_.next_tick(now) < wake_at_) changed_.notify_all();  // it waits for another try
     if (is_stopping_ && passed_.empty()) changed_.notify_all();
   }
   start_calls(starts);

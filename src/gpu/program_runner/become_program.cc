@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <grp.h>
 #include <linux/close_range.h>
+#include <linux/keyctl.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -28,6 +30,7 @@ namespace {
 
 constexpr int kNotExecutedStatus = 127;
 constexpr mode_t kHomeMode = 0700;
+constexpr int kRemoveMillisMax = 30'000;
 constexpr rlim_t kProcessesMax = 4096;  // of a user, threads included
 
 /// Standard error is the log already.
@@ -62,6 +65,8 @@ void become_user(const programs::ProgramStart& start) {
     if (::setresgid(id, id, id) != 0) give_up("setresgid");
     if (::setresuid(id, id, id) != 0) give_up("setresuid");
   }
+  // Else it would have the keys of the agent's session keyring. Where the kernel has no keyrings, there are no keys.
+  ::syscall(SYS_keyctl, KEYCTL_JOIN_SESSION_KEYRING, nullptr);
   errno = 0;
   if (!drop_capabilities()) give_up("capabilities");
 }
@@ -155,7 +160,13 @@ void remove_home(const std::string& home, const programs::ProgramStart& start) {
     }
     ::_exit(0);
   }
-  if (child > 0) ::waitpid(child, nullptr, 0);
+  if (child > 0) {
+    // Other programs of its user can stop it, or fill the folder as fast as it is emptied.
+    const Descriptor process(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+    pollfd ended{.fd = process.number(), .events = POLLIN, .revents = 0};
+    if (::poll(&ended, 1, kRemoveMillisMax) <= 0) ::kill(child, SIGKILL);
+    ::waitpid(child, nullptr, 0);
+  }
   ::rmdir(home.c_str());
 }
 

@@ -24,7 +24,8 @@ struct ProgramStreams {
 /// Makes the home of a program, which belongs to its user alone. Error: a message.
 [[nodiscard]] Result<void> make_home(const std::string& home, const programs::ProgramStart& start);
 
-/// Removes the home, as its user: whatever is in there, nothing else can be reached. Waits.
+/// Removes the home, as its user: whatever is in there, nothing else can be reached. Waits for at most
+/// 30 s; something may be left then.
 void remove_home(const std::string& home, const programs::ProgramStart& start);
 
 /// Whether this process can become each user and group of the range. Error (kUnavailable): what is missing.

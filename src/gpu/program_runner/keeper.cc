@@ -12,10 +12,12 @@
 
 #include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdlib>
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "gpu/program_runner/become_program.h"
 #include "gpu/program_runner/disk_records.h"
@@ -32,6 +34,7 @@ using KeeperClock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kStopPatience{10'000};
 constexpr std::chrono::milliseconds kKillEvery{20};
 constexpr int kRestMillis = 60'000;
+constexpr int kStopRoundsMax = 16;
 constexpr int kReadsPerTurn = 16;  // of 64 KiB of output, before signals are looked at again
 
 /// How a process ended.
@@ -117,7 +120,7 @@ class Keeper {
     if (is_over_) return false;
     const auto now = KeeperClock::now();
     if (now >= kill_at_) {
-      signal_all(SIGKILL);
+      kill_all();
       kill_at_ = now + kKillEvery;
     }
     return true;
@@ -175,12 +178,33 @@ class Keeper {
 
   /// With SIGTERM they have some time.
   void end_all(int signal) {
-    signal_all(signal);
+    if (signal == SIGKILL) {
+      kill_all();
+    } else {
+      signal_all(signal);
+    }
     kill_at_ = KeeperClock::now() + (signal == SIGKILL ? std::chrono::milliseconds(0) : kStopPatience);
   }
 
-  static void signal_all(int signal) {
-    for (const pid_t each : descendants()) ::kill(each, signal);
+  /// Returns how many there were.
+  static std::size_t signal_all(int signal) {
+    const std::vector<programs::ProcessIdentity> all = descendants();
+    for (const programs::ProcessIdentity& each : all) {
+      // One that has ended since then may have left its number to a process of somebody else.
+      if (const Descriptor process = open_process(each); process.is_open()) send_signal(process, signal);
+    }
+    return all.size();
+  }
+
+  /// All are stopped before one is killed: else processes that fork faster than they are found would never end.
+  static void kill_all() {
+    std::size_t count = 0;
+    for (int round = 0; round < kStopRoundsMax; ++round) {
+      const std::size_t before = count;
+      count = signal_all(SIGSTOP);
+      if (count == before) break;
+    }
+    signal_all(SIGKILL);
   }
 
   int finish(const std::string& how) {

@@ -67,6 +67,15 @@ TEST_F(ProgramFilesTest, OnlyItsOwnerMayChangeAProgram) {
     EXPECT_EQ(check_trusted_program(put("bad", "", mode)).error().code, ErrorCode::kInvalidInput) << mode;
   }
   EXPECT_FALSE(check_trusted_program(folder_.path() + "/none").has_value());
+  const std::string writable = folder_.path() + "/open";
+  std::filesystem::create_directory(writable);
+  ASSERT_EQ(::chmod(writable.c_str(), 0755), 0);
+  std::filesystem::create_symlink(good, writable + "/link");
+  std::filesystem::create_symlink("open/link", folder_.path() + "/closed_link");
+  EXPECT_TRUE(check_trusted_program(folder_.path() + "/closed_link").has_value());
+  ASSERT_EQ(::chmod(writable.c_str(), 0777), 0);
+  EXPECT_FALSE(check_trusted_program(writable + "/link").has_value()) << "another link may be put in its place";
+  EXPECT_FALSE(check_trusted_program(folder_.path() + "/closed_link").has_value());
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0777), 0);
   EXPECT_FALSE(check_trusted_program(good).has_value()) << "another program may be put in its place";
   ASSERT_EQ(::chmod(folder_.path().c_str(), 01777), 0);

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "gpu/program_runner/disk_records.h"
+#include "gpu/program_runner/trusted_file.h"
 
 namespace berth::edges {
 namespace {
@@ -50,6 +51,10 @@ Result<std::string> readable_engine(const std::string& library, const std::strin
     if (!name.starts_with("libonnxruntime") && entry.path() != whole) continue;
     std::error_code ignored;
     if (!entry.is_regular_file(ignored)) continue;
+    // Whoever else can write there could have any file of root copied for all to read.
+    if (auto trusted = check_trusted(entry.path().string()); !trusted) {
+      return invalid("engine: " + trusted.error().message);
+    }
     if (const auto failed = copy_for_all(entry.path(), fs::path(folder) / name)) {
       return fail(ErrorCode::kUnavailable, fmt::format("engine: {} cannot be copied for other users: {}",
                                                        entry.path().string(), failed.message()));

@@ -41,8 +41,8 @@ std::optional<pid_t> parent_in_stat(std::string_view stat) {
   return parent ? std::optional(static_cast<pid_t>(*parent)) : std::nullopt;
 }
 
-std::multimap<pid_t, pid_t> children_of_all() {
-  std::multimap<pid_t, pid_t> children;
+std::multimap<pid_t, programs::ProcessIdentity> children_of_all() {
+  std::multimap<pid_t, programs::ProcessIdentity> children;
   const std::unique_ptr<DIR, ProcFolderClose> folder(::opendir("/proc"));
   if (!folder) return children;
   while (const dirent* const entry = ::readdir(folder.get())) {
@@ -50,7 +50,8 @@ std::multimap<pid_t, pid_t> children_of_all() {
     if (!pid) continue;
     const auto stat = read_stat(static_cast<pid_t>(*pid));
     const auto parent = stat ? parent_in_stat(*stat) : std::nullopt;
-    if (parent) children.emplace(*parent, static_cast<pid_t>(*pid));
+    const auto started = stat ? programs::start_time_in_stat(*stat) : std::nullopt;
+    if (parent && started) children.emplace(*parent, programs::ProcessIdentity{.pid = *pid, .started = *started});
   }
   return children;
 }
@@ -82,15 +83,17 @@ void send_signal(const Descriptor& process, int signal) {
   ::syscall(SYS_pidfd_send_signal, process.number(), signal, nullptr, 0);
 }
 
-std::vector<pid_t> descendants() {
-  const std::multimap<pid_t, pid_t> children = children_of_all();
-  std::vector<pid_t> found;
+std::vector<programs::ProcessIdentity> descendants() {
+  const std::multimap<pid_t, programs::ProcessIdentity> children = children_of_all();
+  std::vector<programs::ProcessIdentity> found;
   const auto add_children_of = [&](pid_t parent) {
     const auto [begin, end] = children.equal_range(parent);
     for (auto each = begin; each != end; ++each) found.push_back(each->second);
   };
   add_children_of(::getpid());
-  for (std::size_t i = 0; i < found.size() && i < children.size(); ++i) add_children_of(found[i]);
+  for (std::size_t i = 0; i < found.size() && i < children.size(); ++i) {
+    add_children_of(static_cast<pid_t>(found[i].pid));
+  }
   return found;
 }
 

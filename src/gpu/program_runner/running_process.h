@@ -21,8 +21,9 @@ namespace berth::edges {
 [[nodiscard]] bool has_ended(const Descriptor& process);
 void send_signal(const Descriptor& process, int signal);
 
-/// All descendants of this process, parents before children. One that ends its parent becomes a child of this process,
-/// if it is a subreaper (PR_SET_CHILD_SUBREAPER). O(processes of the machine).
-[[nodiscard]] std::vector<pid_t> descendants();
+/// All descendants of this process, parents before children; with their start times, as a number may be another
+/// process's by the time that it is used. One that ends its parent becomes a child of this process, if it is a
+/// subreaper (PR_SET_CHILD_SUBREAPER). O(processes of the machine).
+[[nodiscard]] std::vector<programs::ProcessIdentity> descendants();
 
 }  // namespace berth::edges

@@ -8,7 +8,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <memory>
+#include <system_error>
 
 #include "gpu/hands/descriptor.h"
 
@@ -19,7 +21,7 @@ struct FreeText {
   void operator()(char* text) const { ::free(text); }
 };
 
-/// One file or folder of a path without links.
+/// One file, folder or link. Requires: no link on the way to it.
 Result<void> check_part(const std::string& path, const std::string& part) {
   struct stat found = {};
   if (::lstat(part.c_str(), &found) != 0) return invalid(fmt::format("{}: {}", part, std::strerror(errno)));
@@ -27,7 +29,7 @@ Result<void> check_part(const std::string& path, const std::string& part) {
     return invalid(fmt::format("{}: wanted {} to belong to root or user {}, found user {}", path, part, ::geteuid(),
                                found.st_uid));
   }
-  const bool others_may_write = (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+  const bool others_may_write = !S_ISLNK(found.st_mode) && (found.st_mode & (S_IWGRP | S_IWOTH)) != 0;
   const bool is_sticky_folder = S_ISDIR(found.st_mode) && (found.st_mode & S_ISVTX) != 0;
   if (!others_may_write || is_sticky_folder) return {};
   return invalid(fmt::format("{}: wanted {} to be writable by its owner alone, found mode {:04o}", path, part,
@@ -39,12 +41,32 @@ Result<void> check_part(const std::string& path, const std::string& part) {
 Result<void> check_trusted(const std::string& path) {
   const std::unique_ptr<char, FreeText> real(::realpath(path.c_str(), nullptr));
   if (!real) return invalid(fmt::format("wanted a file, found {}: {}", path, std::strerror(errno)));
-  const std::string whole = real.get();
-  for (std::size_t end = whole.find('/', 1); end != std::string::npos; end = whole.find('/', end + 1)) {
-    if (auto checked = check_part(path, whole.substr(0, end)); !checked) return checked;
+  // The links on the way count, too: whoever can change one decides what the path means.
+  constexpr int kLinksMax = 40;
+  std::error_code trouble;
+  std::string left = std::filesystem::absolute(path, trouble).string();
+  std::string done;  // has no link; empty: the root
+  for (int links = 0; !left.empty();) {
+    const std::size_t end = left.find('/');
+    const std::string name = left.substr(0, end);
+    left = end == std::string::npos ? "" : left.substr(end + 1);
+    if (name.empty() || name == ".") continue;
+    if (name == "..") {
+      done = done.substr(0, done.rfind('/'));
+      continue;
+    }
+    const std::string part = done + "/" + name;
+    if (auto checked = check_part(path, part); !checked) return checked;
+    const std::string target = std::filesystem::read_symlink(part, trouble).string();
+    if (trouble) {  // no link
+      done = part;
+      continue;
+    }
+    if (++links > kLinksMax) return invalid(fmt::format("{}: wanted fewer links on the way, found a loop", path));
+    if (target.starts_with('/')) done.clear();
+    left = target + "/" + left;
   }
-  if (auto checked = check_part(path, "/"); !checked) return checked;
-  return check_part(path, whole);
+  return check_part(path, "/");
 }
 
 Result<void> check_trusted_program(const std::string& path) {

@@ -7,8 +7,8 @@
 
 namespace berth::edges {
 
-/// Error (kInvalidInput): the file, or a folder on the way to it, belongs to another user, or others may write it. A
-/// folder with the sticky bit, such as /tmp, is fine.
+/// Error (kInvalidInput): the file, or a folder or link on the way to it, belongs to another user, or others may
+/// write it. A folder with the sticky bit, such as /tmp, is fine.
 [[nodiscard]] Result<void> check_trusted(const std::string& path);
 
 /// The same, and it is a program.

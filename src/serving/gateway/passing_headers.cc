@@ -72,7 +72,11 @@ std::vector<HttpField> headers_to_replica(std::span<const HttpField> headers, co
 }
 
 std::vector<HttpField> headers_from_replica(std::span<const HttpField> headers) {
-  return passing(headers, kOfTheAnswer);
+  std::vector<HttpField> passed = passing(headers, kOfTheAnswer);
+  // The server sends neither, and refuses an answer that has one.
+  std::erase_if(passed, [](const HttpField& field) { return field.value.empty(); });
+  for (HttpField& field : passed) std::ranges::replace(field.value, '\t', ' ');
+  return passed;
 }
 
 AnsweredBy answered_by(std::span<const HttpField> headers, const Endpoint& replica) {

@@ -1,5 +1,6 @@
 #include "edges/gateway_server/detail/passed_call.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/core/text.h"
@@ -12,7 +13,10 @@ namespace {
 constexpr Micros kCallTimeout = Micros::seconds(86'400);
 
 std::string content_type_of(const HttpReplyHead& head) {
-  return std::string(find_header(head.headers, "Content-Type").value_or(""));
+  std::string type(find_header(head.headers, "Content-Type").value_or(""));
+  // The server refuses an answer whose header it cannot send.
+  const bool is_sendable = std::ranges::all_of(type, [](unsigned char byte) { return byte >= ' ' && byte != 0x7f; });
+  return is_sendable ? type : std::string();
 }
 
 std::optional<std::uint64_t> length_of(const HttpReplyHead& head) {

@@ -54,6 +54,9 @@ Result<void> StreamCall::prepare(EasyPointer easy) {
     curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
   }
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
+  // Without a body nothing else keeps libcurl from sending it again if a kept connection breaks before the answer.
+  const bool may_be_sent_again = call_.method == "GET" || call_.method == "HEAD" || !call_.body.empty();
+  curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, may_be_sent_again ? 0L : 1L);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, (&receive<StreamCall, &StreamCall::take_header>));
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, (&receive<StreamCall, &StreamCall::take_body>));
