@@ -5,14 +5,12 @@ a dry run, and what a killed process left."""
 import json
 import signal
 import subprocess
-import time
 import unittest
 
 import local_up
 from local_up import PROGRAM, wait_until
 
 LOAD = ("--load", "simulated", "--speed", 10)
-SOON_SECONDS = 2
 
 
 class Health(local_up.Case):
@@ -38,18 +36,15 @@ class Health(local_up.Case):
     def test_a_fatal_error_moves_the_work_and_only_uncordon_ends_it(self):
         up = self.managing()
         used = self.wait_for_service(up)
-        before = time.monotonic()
         self.on.do("fault", "--gpu", used, "--xid", 95)
         wait_until(lambda: up.gpu(used)["scheduling"] != "open", "not schedulable")
-        taken = time.monotonic() - before
         self.wait_for(up, used, "quarantined")
         wait_until(lambda: any(gpu == f"gpu-{1 - used}" and state == "serving" for gpu, _, _, state in up.slices()),
                    "the work on the other GPU")
         self.assertFalse(any(gpu == f"gpu-{used}" for gpu, *_ in up.slices()))
-        steps = [message for name, message in up.events("GpuHealth") if name == f"gpu-{used}"]
-        self.assertIn("ok -> draining: XID 95 (uncontained memory error); ", steps[-1] + steps[0])
-        self.assertIn("draining -> quarantined: its last slice is gone", steps)
-        self.assertLess(taken, SOON_SECONDS * 5, "on a loaded machine")
+        for step in ("ok -> draining: XID 95 (uncontained memory error); ", "draining -> quarantined: its last slice is gone"):
+            wait_until(lambda: any(name == f"gpu-{used}" and message.startswith(step) for name, message in up.events("GpuHealth")),
+                       step)
         self.on.do("reset", "--gpu", used)
 
         self.assertEqual(up.end(signal.SIGKILL), -signal.SIGKILL)
@@ -67,7 +62,7 @@ class Health(local_up.Case):
         self.on.do("fault", "--gpu", 1, "--xid", 48)
         wait_until(lambda: up.events("BreakerTripped"), "the breaker")
         self.assertEqual(up.gpu(1)["scheduling"], "cordoned")
-        self.assertEqual(self.state_of(up, 1), "quarantined")
+        self.wait_for(up, 1, "quarantined")
         self.assertEqual(len(up.events("BreakerTripped")), 1)
 
     def test_errors_of_programs_and_unknown_ones_are_watched(self):
@@ -115,7 +110,7 @@ class Health(local_up.Case):
         self.on.do("fault", "--gpu", 0, "--xid", 31)
         self.on.do("fault", "--gpu", 1, "--xid", 63)
         self.wait_for(up, 1, "quarantined")
-        self.assertEqual(up.gpu(1)["scheduling"], "cordoned")
+        wait_until(lambda: up.gpu(1)["scheduling"] == "cordoned", "cordoned")
         self.assertEqual(self.state_of(up, 0), "ok")
         policy.write_text("berth: 1\nas_of: 2026-11\nsource: ours\nactions: {manual: [63, 60-70]}\n")
         message = self.refused("--world", "local", "--nvml", local_up.LIBRARY, "--config", self.folder / "berth.yaml",
@@ -127,7 +122,7 @@ class Health(local_up.Case):
         self.on.do("fault", "--gpu", 0, "--xid", 48)
         message = wait_until(lambda: up.events("GpuHealth"), "a decision")[0][1]
         self.assertIn("not done: the GPU is only observed", message)
-        self.assertTrue(up.gpu(0)["scheduling_reason"].startswith("observed: "))
+        wait_until(lambda: (up.gpu(0)["scheduling_reason"] or "").startswith("observed: "), "observed")
 
     def test_explain(self):
         run = subprocess.run([PROGRAM, "xid", "explain", "79", "--format", "json"], capture_output=True, text=True,
