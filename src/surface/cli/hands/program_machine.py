@@ -135,6 +135,7 @@ class Client:
 
     def __init__(self, path, device):
         self.device = device
+        self.others = []  # reports of other programs than the one that was waited for
         self.connection = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.connection.settimeout(DEADLINE_SECONDS)
         self.connection.connect(str(path))
@@ -160,11 +161,19 @@ class Client:
 
     def until(self, holds, slice_name="gpu-1-0"):
         """The next report of the program for which it holds."""
+        for packet in [each for each in self.others if each["slice"] == slice_name]:
+            self.others.remove(packet)
+            if holds(packet):
+                return packet
         while True:
             packet = self.hear()
             if packet is None:
                 raise AssertionError("the hands closed the connection")
-            if packet["verb"] == "program" and packet["slice"] == slice_name and holds(packet):
+            if packet["verb"] != "program":
+                continue
+            if packet["slice"] != slice_name:
+                self.others.append(packet)
+            elif holds(packet):
                 return packet
 
     def until_phase(self, *phases, slice_name="gpu-1-0"):
