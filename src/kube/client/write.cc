@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -15,6 +16,7 @@ namespace {
 
 constexpr int kNotFound = 404;
 constexpr int kConflicts = 409;
+constexpr int kInvalid = 422;
 
 bool may_have_been_carried_out(const Error& error) {
   return error.code == ErrorCode::kTimedOut || error.code == ErrorCode::kUnavailable;
@@ -25,12 +27,23 @@ yaml::Node object_in(const KubeAnswer& answer) {
   return body ? *std::move(body) : yaml::Node{};
 }
 
+/// Whether an answer to a patch says that the object has another uid: as a change of that field, which is immutable.
+bool names_another_object(const KubeAnswer& answer) {
+  const yaml::Node body = object_in(answer);
+  const yaml::Node* const causes = json::find_at(body, {"details", "causes"});
+  const yaml::List* const list = causes == nullptr ? nullptr : json::list_in(*causes);
+  return list != nullptr && std::ranges::any_of(*list, [](const yaml::Node& cause) {
+           return json::text_at(cause, {"field"}) == "metadata.uid";
+         });
+}
+
 WriteOutcome outcome_of(const Write& write, const KubeCall& call, const KubeAnswer& answer) {
   if (is_success(answer.status)) {
     return {.fate = WriteFate::kDone, .object = write.kind == WriteKind::kDelete ? yaml::Node{} : object_in(answer)};
   }
   const std::string message = error_of(call, answer).message;
-  if (answer.status == kConflicts) return {.fate = WriteFate::kConflict, .message = message};
+  const bool is_another = !write.uid.empty() && answer.status == kInvalid && names_another_object(answer);
+  if (answer.status == kConflicts || is_another) return {.fate = WriteFate::kConflict, .message = message};
   if (answer.status == kNotFound) {
     const bool is_done = write.kind == WriteKind::kDelete;
     return {.fate = is_done ? WriteFate::kDone : WriteFate::kGone, .message = message};

@@ -73,6 +73,13 @@ TEST(WriteCarefully, AnAnswerIsItsFate) {
   }
 }
 
+TEST(WriteCarefully, AnotherUidIsAConflict) {
+  ScriptedApi api({KubeAnswer{422, R"({"details":{"causes":[{"field":"data"},{"field":"metadata.uid"}]}})"}});
+  EXPECT_EQ(write_carefully(api, patch())->fate, WriteFate::kConflict);
+  ScriptedApi invalid({KubeAnswer{422, R"({"details":{"causes":[{"field":"data"}]}})"}});
+  EXPECT_EQ(write_carefully(invalid, patch())->fate, WriteFate::kRefused);
+}
+
 TEST(WriteCarefully, AfterALostAnswerTheObjectIsReadBeforeAnythingIsRepeated) {
   ScriptedApi not_done({kLost, object_at("7"), object_at("8")});
   EXPECT_EQ(write_carefully(not_done, patch())->fate, WriteFate::kDone);

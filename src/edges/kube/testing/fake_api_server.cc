@@ -22,6 +22,11 @@ namespace {
 
 constexpr auto kTick = std::chrono::milliseconds(20);
 
+/// As Kubernetes 1.37.0 answers to a patch that names another uid.
+constexpr std::string_view kOtherUid =
+    R"({"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Invalid","code":422,)"
+    R"("details":{"causes":[{"reason":"FieldValueInvalid","message":"field is immutable","field":"metadata.uid"}]}})";
+
 std::string status_body(int code, std::string_view reason) {
   return fmt::format(
       R"({{"kind":"Status","apiVersion":"v1","status":"Failure","code":{},"reason":"{}","message":"as told"}})", code,
@@ -340,8 +345,8 @@ FakeApiServer::Reply FakeApiServer::change(const Request& request, const Place& 
     return is_apply ? create(request, place) : Reply{404, status_body(404, "NotFound")};
   }
   yaml::Node object = found->second;
-  if (differs(*patch, object, "resourceVersion") || differs(*patch, object, "uid"))
-    return {409, status_body(409, "Conflict")};
+  if (differs(*patch, object, "resourceVersion")) return {409, status_body(409, "Conflict")};
+  if (differs(*patch, object, "uid")) return {422, std::string(kOtherUid)};
   if (place.subresource == "status") {
     std::erase_if(std::get<yaml::Map>(patch->value), [](const yaml::Entry& entry) { return entry.key != "status"; });
   } else {
