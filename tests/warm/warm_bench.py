@@ -47,7 +47,7 @@ AVOIDABLE_MAX = 0.85
 GENERATED_APPS = 1350
 GENERATED_SECONDS_MAX = 20
 MINUTE_MS_MAX = 100
-COLD_USD = 0.2
+COLD_USD = 0.6
 
 
 def ask(program, words, *options):
