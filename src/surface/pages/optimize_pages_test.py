@@ -52,7 +52,7 @@ def optimize(folder, words, status):
     for name, count, seed in (("calibration", 48, 1), ("test", 96, 2)):
         write_npz(folder / f"{name}.npz", x=(Draws(seed).normals(count * COLUMNS), (count, COLUMNS)))
     run = subprocess.run([PROGRAM, "optimize", "<net>.onnx", "--calibration", "calibration.npz", "--evaluation", "test.npz",
-                          "--batches", "1,8", "--budget-seconds", "6", "--out", "out", "--report", "page", *words],
+                          "--batches", "1,8", "--budget-seconds", "30", "--out", "out", "--report", "page", *words],
                          capture_output=True, text=True, timeout=DEADLINE_SECONDS, check=False, cwd=folder)
     assert run.returncode == status, f"status {run.returncode}: {run.stdout}{run.stderr}"
     return " ".join(run.stdout.split())
