@@ -6,6 +6,8 @@
 #include <ctime>
 #include <utility>
 
+#include "base/json/node_text.h"
+
 namespace berth::apps {
 namespace {
 
@@ -44,12 +46,28 @@ void OperatorLoop::say(const std::string& line) const {
 
 void OperatorLoop::take_news() {
   for (edges::KubeNews& news : queue_.take(options_.moment)) {
-    for (const kube::Change& change : news.changes) placing_.take(news.plural, change);
+    for (const kube::Change& change : news.changes) {
+      placing_.take(news.plural, change);
+      pass_to_cluster(news.plural, change);
+    }
     if (news.has_listed) placing_.note_listed(news.plural);
     const std::string plural(news.plural);
     if (news.trouble && troubled_.insert(plural).second) say(fmt::format("{}: {}", plural, news.trouble->message));
     if (!news.trouble && troubled_.erase(plural) > 0) say(fmt::format("{}: followed again", plural));
   }
+}
+
+void OperatorLoop::pass_to_cluster(std::string_view plural, const kube::Change& change) {
+  if (cluster_ != nullptr) return cluster_->take(plural, change);
+  if (plural != kube::kPods.plural && plural != kube::kResourceClaims.plural) return;
+  const bool is_of_service = !json::text_at(change.object, {"metadata", "labels", kube::kServiceLabel}).empty();
+  if (is_of_service || change.kind == kube::ChangeKind::kDeleted) unheard_.emplace_back(plural, change);
+}
+
+void OperatorLoop::join(SharedCluster& cluster) {
+  for (const auto& [plural, change] : std::exchange(unheard_, {})) cluster.take(plural, change);
+  cluster_ = &cluster;
+  cluster.meet(placing_);
 }
 
 bool OperatorLoop::carry_out(const kube::Action& action) {
@@ -60,6 +78,7 @@ bool OperatorLoop::carry_out(const kube::Action& action) {
   }
   const auto outcome = kube::write_carefully(client_, action.write);
   placing_.take_outcome(action, outcome);
+  if (cluster_ != nullptr) cluster_->take_outcome(action, outcome, edges::steady_now());
   const bool is_done =
       outcome && (outcome->fate == kube::WriteFate::kDone || outcome->fate == kube::WriteFate::kUnknown);
   say(is_done ? line : fmt::format("{}: {}", line, outcome ? outcome->message : outcome.error().message));
@@ -68,10 +87,23 @@ bool OperatorLoop::carry_out(const kube::Action& action) {
 
 void OperatorLoop::step() {
   take_news();
+  if (cluster_ != nullptr) {
+    for (const std::string& key : cluster_->take_unknown_gpus()) {
+      say(fmt::format(
+          "{} is in the cluster and not in the world of this folder, which keeps the GPUs with which it began; "
+          "for all of them use another folder: berth operator --data OTHER",
+          key));
+    }
+  }
   bool goes_on = true;
   for (int round = 0; round < kRoundsMax && goes_on; ++round) {
     goes_on = false;
+    if (cluster_ != nullptr) cluster_->meet(placing_);
     for (const kube::Action& action : placing_.decide(edges::steady_now(), wall_text())) {
+      if (carry_out(action)) goes_on = true;
+    }
+    if (cluster_ == nullptr) continue;
+    for (const kube::Action& action : cluster_->decide(edges::steady_now())) {
       if (carry_out(action)) goes_on = true;
     }
   }

@@ -7,8 +7,11 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "apps/operator/shared_cluster.h"
 #include "domain/ports/files.h"
 #include "edges/kube/follower.h"
 #include "kube/placing/placing.h"
@@ -32,6 +35,8 @@ class OperatorLoop {
   OperatorLoop& operator=(const OperatorLoop&) = delete;
   ~OperatorLoop();
 
+  /// From now on `cluster` hears of changes, too, and what it wants is written. Borrowed.
+  void join(SharedCluster& cluster);
   /// Waits a moment for changes, and carries out what follows from them.
   void step();
   [[nodiscard]] bool is_synced() const { return placing_.is_synced(); }
@@ -39,6 +44,7 @@ class OperatorLoop {
 
  private:
   void take_news();
+  void pass_to_cluster(std::string_view plural, const kube::Change& change);
   [[nodiscard]] bool carry_out(const kube::Action& action);
   void say(const std::string& line) const;
 
@@ -46,6 +52,9 @@ class OperatorLoop {
   std::shared_ptr<edges::SharedPace> pace_;
   edges::KubeClient client_;
   kube::Placing placing_;
+  SharedCluster* cluster_ = nullptr;
+  /// Of slices of services, until a cluster joins: what it has to hear then.
+  std::vector<std::pair<std::string, kube::Change>> unheard_;
   edges::ChangeQueue queue_;
   std::set<std::string> printed_;   ///< writes of a dry run
   std::set<std::string> troubled_;  ///< resources whose trouble was reported

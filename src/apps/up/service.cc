@@ -45,9 +45,9 @@ edges::LiveDriverOptions driver_options(UpParts& parts) {
   edges::LiveDriverOptions options{.speed = parts.request.speed, .clock = parts.clock.get()};
   if (parts.request.until_second) options.until = Instant::at_second(*parts.request.until_second);
   options.has_events = [&parts] { parts.server->wake_streams(); };
-  if (parts.local) {
+  if (parts.devices != nullptr) {
     options.serve_outside = [&parts] {
-      parts.local->serve(*parts.session);
+      parts.devices->serve(*parts.session);
       if (parts.programs) parts.programs->serve(*parts.session);
     };
   }
@@ -182,7 +182,7 @@ Result<void> start_service(UpParts& parts) {
   parts.blobs->start();
   parts.waked = parts.driver.get();
   parts.driver->start();
-  if (parts.local) parts.local->start([&parts] { parts.driver->wake(); });
+  if (parts.devices != nullptr) parts.devices->start([&parts] { parts.driver->wake(); });
   if (parts.programs) parts.times_reader = std::make_unique<TimesReader>(*parts.programs);
   say_ready(parts, url, token);
   return {};

@@ -27,8 +27,10 @@ struct ReplicaLimits {
 struct Running {
   std::optional<ProgramChoice> program;  ///< `run`; without effect in a simulated world
   std::optional<ReplicaLimits> replicas;
+  /// `pod`: a PodTemplateSpec of Kubernetes as JSON in one line; empty: none. Only a world of a cluster uses it.
+  std::string pod = {};
 
-  [[nodiscard]] bool has_effect() const { return program || replicas; }
+  [[nodiscard]] bool has_effect() const { return program || replicas || !pod.empty(); }
 
   /// Nothing: whoever writes specs as bytes saves it apart, as earlier versions have none.
   template <class Archive, class Self>

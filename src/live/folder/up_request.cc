@@ -23,6 +23,18 @@ Result<void> check_no_devices(const UpRequest& request) {
 
 }  // namespace
 
+std::string_view word(WorldKind kind) {
+  switch (kind) {
+    case WorldKind::kSimulated:
+      return "simulated";
+    case WorldKind::kLocal:
+      return "local";
+    case WorldKind::kKubernetes:
+      return "kubernetes";
+  }
+  return {};
+}
+
 Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
   if (request.world == WorldKind::kSimulated) {
     if (auto none = check_no_devices(request); !none) return pass_on(none.error());
@@ -36,6 +48,10 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
     return request;
   }
   if (!request.is_speed_stated) request.speed = 1;
+  if (kind == WorldKind::kKubernetes && request.speed != 1) {
+    return invalid(fmt::format("--speed: wanted 1 in a world of a cluster, whose pods take their own time, found {}",
+                               request.speed == 0 ? "\"max\"" : fmt::format("{}", request.speed)));
+  }
   if (request.speed == 0) {
     return invalid("--speed: wanted a number in a world of real GPUs, which take their own time, found \"max\"");
   }
@@ -49,6 +65,6 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
   return request;
 }
 
-bool has_real_time(const UpRequest& request) { return request.world == WorldKind::kLocal && request.speed == 1; }
+bool has_real_time(const UpRequest& request) { return request.world != WorldKind::kSimulated && request.speed == 1; }
 
 }  // namespace berth::live

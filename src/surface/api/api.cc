@@ -11,6 +11,7 @@
 #include "live/session/session.h"
 #include "surface/api/blob_routes.h"
 #include "surface/api/calibration_routes.h"
+#include "surface/api/cluster_owned.h"
 #include "surface/api/event_routes.h"
 #include "surface/api/fault_routes.h"
 #include "surface/api/gateway_routes.h"
@@ -105,6 +106,7 @@ HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed
                           id);
   }
   if (!routed) return error_response(routed.error(), id);
+  if (const auto owned = owned_by_cluster(context_, request, *routed)) return error_response(*owned, id);
   if (!is_public && !routed->route->takes_query) {
     if (const auto none = check_no_query(request); !none) return error_response(none.error(), id);
   }
