@@ -29,6 +29,11 @@ class OutsideWorld {
   virtual void tell(Session& session) = 0;
   /// Reports what the GPUs of a world that continues say about themselves, unless the session has it already.
   virtual void tell_notes(Session& session) = 0;
+  /// Where the session's API answers, and the key with which what the outside owns is written there. Called once, before
+  /// `start`, if the world has one (`owns_specs`).
+  virtual void meet_api(const std::string& /*url*/, const std::string& /*key*/) {}
+  /// Whether tenants and services are objects outside.
+  [[nodiscard]] virtual bool owns_specs() const { return false; }
   /// `on_report` may be called by any thread, when `serve` has something to do.
   virtual void start(std::function<void()> on_report) = 0;
   /// After this `on_report` is not called any more.
