@@ -52,6 +52,8 @@ class OperatorWorldTest : public ::testing::Test {
     const auto fleet = kube::fleet_of(kube::planned_gpus(loop_->placing().inventory(), pools));
     ASSERT_FALSE(fleet.empty());
     shared_ = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{.own = own_, .fleet = fleet, .world = world});
+    shared_->set_pods(
+        {{{"lab", "vision"}, R"({"spec":{"containers":[{"name":"server","image":"vision:1"}]}})"}});
     loop_->join(*shared_);
     world_ = shared_->as_world();
     std::vector<ServiceSpec> services;
@@ -77,7 +79,6 @@ class OperatorWorldTest : public ::testing::Test {
                                                    sim::testing::generated(Generator::Kind::kPoisson, Decimal(20), 60));
     service.tenant = "lab";
     service.expects = Decimal(20);
-    service.running.pod = R"({"spec":{"containers":[{"name":"server","image":"vision:1"}]}})";
     return service;
   }
   /// Kubelets: bound pods become Ready.

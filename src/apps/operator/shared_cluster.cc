@@ -74,6 +74,16 @@ void SharedCluster::meet(kube::Placing& placing) {
   if (on_report_) on_report_();
 }
 
+void SharedCluster::set_pods(std::map<kube::ObjectName, std::string> pods) {
+  const std::scoped_lock hold(mutex_);
+  world_.set_pods(std::move(pods));
+}
+
+kube::ClusterWorld::Held SharedCluster::held() const {
+  const std::scoped_lock hold(mutex_);
+  return world_.held();
+}
+
 std::vector<kube::Action> SharedCluster::decide(Instant now) {
   const std::scoped_lock hold(mutex_);
   return world_.decide(now);

@@ -26,6 +26,9 @@ class SharedCluster {
   void take(std::string_view plural, const kube::Change& change);
   /// What `placing` knows by now; keeps devices of the session's slices free in it.
   void meet(kube::Placing& placing);
+  /// ClusterWorld::set_pods, held.
+  void set_pods(std::map<kube::ObjectName, std::string> pods);
+  [[nodiscard]] kube::ClusterWorld::Held held() const;
   [[nodiscard]] std::vector<kube::Action> decide(Instant now);
   void take_outcome(const kube::Action& action, const Result<kube::WriteOutcome>& outcome, Instant now);
   /// GPUs that the folder does not have and that were not returned before.

@@ -125,8 +125,6 @@ class Value {
   [[nodiscard]] std::int64_t whole(WholeRange range) const;
   /// A whole number of 64 bits without sign, such as a seed: digits only.
   [[nodiscard]] std::uint64_t whole_unsigned() const;
-  /// What is written, for readers that keep it as it is; null: absent.
-  [[nodiscard]] const Node* node() const { return node_; }
   /// The text of a scalar as it is written, "1.50"; empty for anything else.
   [[nodiscard]] std::string_view written() const;
   /// `true` or `false`.

@@ -243,12 +243,10 @@ void put_program(Writer& json, const ProgramChoice& program) {
 
 void put_running(Writer& json, const Running& running) {
   if (running.program) put_program(json, *running.program);
-  if (running.replicas) {
-    json.open_object("replicas").member("min", running.replicas->slices_min);
-    if (running.replicas->slices_max) json.member("max", *running.replicas->slices_max);
-    json.close_object();
-  }
-  if (!running.pod.empty()) json.key("pod").written(running.pod);
+  if (!running.replicas) return;
+  json.open_object("replicas").member("min", running.replicas->slices_min);
+  if (running.replicas->slices_max) json.member("max", *running.replicas->slices_max);
+  json.close_object();
 }
 
 /// From `weight` on: what the owner wishes.

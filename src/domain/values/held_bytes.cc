@@ -33,7 +33,6 @@ std::int64_t held_bytes(const Arrivals& arrivals) {
 std::int64_t held_bytes(const ServiceSpec& service) {
   std::int64_t bytes = kSpecBytes + std::ssize(service.pins) * kPinBytes;
   bytes += held_bytes(service.arrivals) + held_bytes(service.table);
-  bytes += std::ssize(service.running.pod);
   for (const Variant& variant : service.variants) bytes += kVariantBytes + held_bytes(variant.table);
   return bytes;
 }

@@ -27,10 +27,8 @@ struct ReplicaLimits {
 struct Running {
   std::optional<ProgramChoice> program;  ///< `run`; without effect in a simulated world
   std::optional<ReplicaLimits> replicas;
-  /// `pod`: a PodTemplateSpec of Kubernetes as JSON in one line; empty: none. Only a world of a cluster uses it.
-  std::string pod = {};
 
-  [[nodiscard]] bool has_effect() const { return program || replicas || !pod.empty(); }
+  [[nodiscard]] bool has_effect() const { return program || replicas; }
 
   /// Nothing: whoever writes specs as bytes saves it apart, as earlier versions have none.
   template <class Archive, class Self>

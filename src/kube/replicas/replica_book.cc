@@ -110,6 +110,7 @@ void ReplicaBook::want(std::vector<WantedReplica> wanted, Instant now) {
     const auto found = replicas_.find(slice);
     if (found != replicas_.end()) {
       found->second.wanted.is_leaving = each.is_leaving;
+      found->second.wanted.pod = std::move(each.pod);
       continue;
     }
     Replica replica{.wanted = std::move(each), .object = {}, .waits_since = now};

@@ -227,8 +227,11 @@ void ClusterWorld::serve(live::Session& session, Instant now) {
     tell_gpu(session, index);
     tell_closed(session, index);
   }
+  note_held(session);
   adopt_standing(session);
   end_intents(session);
+  reserve(session);
+  if (!pods_) return;
   want(session, now);
   pass_on_news(session);
 }
@@ -282,6 +285,19 @@ void ClusterWorld::end_intents(live::Session& session) const {
   }
 }
 
+std::string ClusterWorld::pod_of(const ServiceSpec& service) const {
+  const auto found = pods_->find({service.tenant, service.name});
+  return found == pods_->end() ? std::string() : found->second;
+}
+
+void ClusterWorld::note_held(const live::Session& session) {
+  const live::Catalog& catalog = session.catalog();
+  held_.tenants.clear();
+  held_.services.clear();
+  for (const auto& [name, meta] : catalog.tenants) held_.tenants.insert(name);
+  for (const auto& [name, entry] : catalog.services) held_.services.insert({name.tenant, name.name});
+}
+
 void ClusterWorld::want(live::Session& session, Instant now) {
   const Scenario& scenario = session.scenario();
   std::vector<WantedReplica> wanted;
@@ -296,11 +312,14 @@ void ClusterWorld::want(live::Session& session, Instant now) {
                       .service = service.name,
                       .device = *device,
                       .is_mig = !on.slice.profile.is_full(),
-                      .pod = service.running.pod,
+                      .pod = pod_of(service),
                       .is_leaving = on.is_leaving});
     programs_.emplace(std::move(name), on);
   }
   replicas_.want(std::move(wanted), now);
+}
+
+void ClusterWorld::reserve(const live::Session& session) {
   reserved_.clear();
   for (const StandingSlice& standing : session.snapshot().slices) {
     if (standing.is_foreign) continue;

@@ -57,6 +57,15 @@ class ClusterWorld {
   void take_outcome(const Action& action, const Result<WriteOutcome>& outcome, Instant now) {
     replicas_.take_outcome(action, outcome, now);
   }
+  /// The pod templates of services, as JSON. Services without one get claims alone; a new template is used for new pods.
+  /// Until the first call no claim and no pod of a service is written.
+  void set_pods(std::map<ObjectName, std::string> pods) { pods_ = std::move(pods); }
+  /// The tenants and services that the session has; a service has its tenant as namespace.
+  struct Held {
+    std::set<std::string> tenants;
+    std::set<ObjectName> services;
+  };
+  [[nodiscard]] const Held& held() const { return held_; }
   /// GPUs of the cluster that the folder does not have, by key.
   [[nodiscard]] const std::vector<std::string>& unknown_gpus() const { return unknown_; }
 
@@ -104,7 +113,10 @@ class ClusterWorld {
   /// Slices of services that stood before this session, and those of an earlier one, become its own.
   void adopt_standing(live::Session& session) const;
   void end_intents(live::Session& session) const;
+  [[nodiscard]] std::string pod_of(const ServiceSpec& service) const;
+  void note_held(const live::Session& session);
   void want(live::Session& session, Instant now);
+  void reserve(const live::Session& session);
   void pass_on_news(live::Session& session);
 
   ClusterWorldOptions options_;
@@ -115,6 +127,8 @@ class ClusterWorld {
   std::optional<std::int64_t> stamps_;                 ///< of the pools that were last looked at
   std::map<std::string, DeviceTaintRuleFacts> rules_;  ///< with which taints were last found
   bool has_new_pools_ = false;                         ///< since then
+  std::optional<std::map<ObjectName, std::string>> pods_;
+  Held held_;
   ReplicaBook replicas_;
   std::set<DeviceName> reserved_;
   std::map<std::string, world::ProgramSlice> programs_;  ///< by name of the slice

@@ -46,12 +46,12 @@ class ClusterWorldTest : public ::testing::Test {
   void begin() {
     const auto fleet = fleet_of(planned_gpus(placing_.inventory(), {{"gpu.nvidia.com", "a"}}));
     world_ = std::make_unique<ClusterWorld>(ClusterWorldOptions{.own = kOwn, .fleet = fleet, .world = "w"});
+    world_->set_pods({{{"lab", "vision"}, R"({"spec":{"containers":[{"name":"server"}]}})"}});
     world_->see(placing_, Instant());
     ServiceSpec service = sim::testing::service_of("vision", {{.profile = "1g.10gb", .latency_ms = 40}},
                                                    sim::testing::generated(Generator::Kind::kPoisson, Decimal(20), 60));
     service.tenant = "lab";
     service.expects = Decimal(20);
-    service.running.pod = R"({"spec":{"containers":[{"name":"server"}]}})";
     Scenario scenario = sim::testing::scenario_of({service}, {}, 1);
     scenario.layout.reset();
     scenario.fleet = {{.model = fleet.front().model, .count = 1, .usd_per_gpu_hour = std::nullopt}};

@@ -25,14 +25,12 @@ namespace {
 /// samples of changes; format 4 no drained GPUs and no agreements of services. Format 6 also has the rules of services
 /// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged. Format 8
 /// also has the rules for what is kept ready and for what runs; a session without such rules is saved in format 7.
-/// Format 9 also has what gateways counted, and format 10 the pods of services: each is written only where there is
-/// such, and has all that the formats before it have.
+/// Format 9 also has what gateways counted, and is written only where there is such.
 constexpr int kMemoryFormatOfTiers = 6;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kMemoryFormatOfForecasts = 7;
 constexpr int kMemoryFormatOfLaterRules = 8;
 constexpr int kMemoryFormatOfRequests = 9;
-constexpr int kMemoryFormatOfPods = 10;
 constexpr int kFormatOfSamples = 4;
 constexpr int kFormatOfDrained = 5;
 constexpr int kFormatOfAgreements = 5;
@@ -98,26 +96,9 @@ void read_later_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services)
     Running running;
     archive_later_rules(archive, ready, running);
     const ServiceSpec& known = std::as_const(services)[index];
-    running.pod = known.running.pod;
     if (ready == known.ready && running == known.running) continue;
     services[index].ready = std::move(ready);
     services[index].running = std::move(running);
-  }
-}
-
-bool has_pods(const SharedList<ServiceSpec>& services) {
-  return std::ranges::any_of(services, [](const ServiceSpec& service) { return !service.running.pod.empty(); });
-}
-
-void write_pods(ArchiveWriter& archive, const SharedList<ServiceSpec>& services) {
-  for (const ServiceSpec& service : services) archive(service.running.pod);
-}
-
-void read_pods(ArchiveReader& archive, SharedList<ServiceSpec>& services) {
-  for (std::size_t index = 0; index < services.size(); ++index) {
-    std::string pod;
-    archive(pod);
-    if (pod != std::as_const(services)[index].running.pod) services[index].running.pod = std::move(pod);
   }
 }
 
@@ -139,11 +120,9 @@ std::string Session::save() {
   emit_all();
   ArchiveWriter archive;
   const bool has_tiers = has_tier_rules(scenario_->services);
-  const bool has_any_pod = has_pods(scenario_->services);
-  const bool has_requests = has_any_pod || !requests_->is_empty();
+  const bool has_requests = !requests_->is_empty();
   const bool has_later = has_requests || has_later_rules(scenario_->services);
-  const int with_requests = has_any_pod ? kMemoryFormatOfPods : kMemoryFormatOfRequests;
-  const int later = has_requests ? with_requests : kMemoryFormatOfLaterRules;
+  const int later = has_requests ? kMemoryFormatOfRequests : kMemoryFormatOfLaterRules;
   archive(has_later ? later : kMemoryFormatOfForecasts);
   objects_->archive_services(archive);
   archive_parts(archive, *this);
@@ -155,7 +134,6 @@ std::string Session::save() {
   archive(*std::as_const(forecasts_), forecast_minute_);
   if (has_later) write_later_rules(archive, scenario_->services);
   if (has_requests) archive(*std::as_const(requests_));
-  if (has_any_pod) write_pods(archive, scenario_->services);
   return archive.take();
 }
 
@@ -164,7 +142,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   int format = 0;
   archive(format);
   sim::LoopMemory loop;
-  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfPods)) {
+  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfRequests)) {
     scenario_->services = objects_->read_services(archive);
     archive_parts(archive, *this);
     if (format > kMemoryFormatMin) objects_->archive_blobs(archive);
@@ -179,7 +157,6 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     if (format >= kMemoryFormatOfForecasts) archive(*forecasts_, forecast_minute_);
     if (format >= kMemoryFormatOfLaterRules) read_later_rules(archive, scenario_->services);
     if (format >= kMemoryFormatOfRequests) archive(*requests_);
-    if (format >= kMemoryFormatOfPods) read_pods(archive, scenario_->services);
     counted_ = counted_recorded_ = requests_->counted();
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");

@@ -123,12 +123,12 @@ void read_start(const yaml::Value& value, ServiceSpec& service) {
 }
 
 /// The keys of a service in a file; an object has all but the first two.
-constexpr std::array<std::string_view, 25> kKeys = {
+constexpr std::array<std::string_view, 24> kKeys = {
     "name",      "tenant",         "profile",       "slo",      "batching",
     "drop",      "arrivals",       "start_seconds", "accuracy", "retraining",
     "variants",  "weight",         "floor",         "pins",     "changes_per_hour",
     "isolation", "trust_domain",   "expects",       "tier",     "known_on",
-    "warm_pool", "answer_seconds", "run",           "replicas", "pod"};
+    "warm_pool", "answer_seconds", "run",           "replicas"};
 
 /// All fields but name, tenant and arrivals.
 void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned,
