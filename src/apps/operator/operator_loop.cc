@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/json/node_text.h"
+#include "kube/services/custom_resources.h"
 
 namespace berth::apps {
 namespace {
@@ -32,7 +33,9 @@ OperatorLoop::OperatorLoop(std::shared_ptr<edges::KubeIdentity> identity, Operat
       client_(identity, pace_, {.patience = Micros::seconds(5), .user_agent = "berth-operator"}),
       placing_(options_.placing) {
   std::uint64_t seed = static_cast<std::uint64_t>(edges::steady_now().micros());
-  for (const kube::Resource& resource : kube::followed_resources()) {
+  std::vector<kube::Resource> followed = kube::followed_resources();
+  followed.insert(followed.end(), kube::kServiceResources.begin(), kube::kServiceResources.end());
+  for (const kube::Resource& resource : followed) {
     followers_.push_back(
         std::make_unique<edges::KubeFollower>(resource, identity, pace_, queue_, options_.reflector, ++seed));
   }
@@ -48,25 +51,53 @@ void OperatorLoop::take_news() {
   for (edges::KubeNews& news : queue_.take(options_.moment)) {
     for (const kube::Change& change : news.changes) {
       placing_.take(news.plural, change);
-      pass_to_cluster(news.plural, change);
+      pass_on(news.plural, change);
     }
     if (news.has_listed) placing_.note_listed(news.plural);
-    const std::string plural(news.plural);
-    if (news.trouble && troubled_.insert(plural).second) say(fmt::format("{}: {}", plural, news.trouble->message));
-    if (!news.trouble && troubled_.erase(plural) > 0) say(fmt::format("{}: followed again", plural));
+    if (news.has_listed) note_specs_listed(news.plural);
+    note_trouble(news.plural, news.trouble);
   }
 }
 
-void OperatorLoop::pass_to_cluster(std::string_view plural, const kube::Change& change) {
-  if (cluster_ != nullptr) return cluster_->take(plural, change);
+bool is_of_specs(std::string_view plural) {
+  return plural == kube::kTenants.plural || plural == kube::kGpuServices.plural;
+}
+
+void OperatorLoop::note_trouble(std::string_view plural, const std::optional<Error>& trouble) {
+  const std::string name(plural);
+  if (trouble && troubled_.insert(name).second) say(fmt::format("{}: {}", name, trouble->message));
+  if (!trouble && troubled_.erase(name) > 0) say(fmt::format("{}: followed again", name));
+  if (!trouble || trouble->code != ErrorCode::kNotFound || !is_of_specs(plural)) return;
+  has_no_specs_ = true;
+  if (specs_ != nullptr) specs_->note_absent();
+}
+
+void OperatorLoop::note_specs_listed(std::string_view plural) {
+  if (!is_of_specs(plural)) return;
+  listed_specs_.insert(std::string(plural));
+  if (specs_ != nullptr) specs_->note_listed(plural);
+}
+
+void OperatorLoop::pass_on(std::string_view plural, const kube::Change& change) {
+  if (cluster_ != nullptr) {
+    cluster_->take(plural, change);
+    if (specs_ != nullptr) specs_->take(plural, change);
+    return;
+  }
+  if (is_of_specs(plural)) return static_cast<void>(unheard_.emplace_back(plural, change));
   if (plural != kube::kPods.plural && plural != kube::kResourceClaims.plural) return;
   const bool is_of_service = !json::text_at(change.object, {"metadata", "labels", kube::kServiceLabel}).empty();
   if (is_of_service || change.kind == kube::ChangeKind::kDeleted) unheard_.emplace_back(plural, change);
 }
 
-void OperatorLoop::join(SharedCluster& cluster) {
-  for (const auto& [plural, change] : std::exchange(unheard_, {})) cluster.take(plural, change);
+void OperatorLoop::join(SharedCluster& cluster, SpecFollower* specs) {
   cluster_ = &cluster;
+  specs_ = specs;
+  for (const auto& [plural, change] : std::exchange(unheard_, {})) pass_on(plural, change);
+  for (const std::string& plural : listed_specs_) {
+    if (specs != nullptr) specs->note_listed(plural);
+  }
+  if (has_no_specs_ && specs != nullptr) specs->note_absent();
   cluster.meet(placing_);
 }
 

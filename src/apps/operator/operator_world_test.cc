@@ -52,9 +52,8 @@ class OperatorWorldTest : public ::testing::Test {
     const auto fleet = kube::fleet_of(kube::planned_gpus(loop_->placing().inventory(), pools));
     ASSERT_FALSE(fleet.empty());
     shared_ = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{.own = own_, .fleet = fleet, .world = world});
-    shared_->set_pods(
-        {{{"lab", "vision"}, R"({"spec":{"containers":[{"name":"server","image":"vision:1"}]}})"}});
-    loop_->join(*shared_);
+    shared_->set_pods({{{"lab", "vision"}, R"({"spec":{"containers":[{"name":"server","image":"vision:1"}]}})"}});
+    loop_->join(*shared_, nullptr);
     world_ = shared_->as_world();
     std::vector<ServiceSpec> services;
     if (has_service) services.push_back(vision());

@@ -17,6 +17,7 @@
 
 #include "apps/operator/operator_loop.h"
 #include "apps/operator/shared_cluster.h"
+#include "apps/operator/spec_follower.h"
 #include "apps/up/held_signals.h"
 #include "apps/up/run_up.h"
 #include "base/json/document.h"
@@ -163,6 +164,7 @@ class OperatorRun {
   /// Runs `berth up` on what the loop knows; the loop goes on in a thread of its own.
   int run_session(OperatorLoop& loop, std::string uid) {
     std::unique_ptr<SharedCluster> cluster;
+    std::unique_ptr<SpecFollower> specs;
     std::atomic<bool> is_over = false;
     std::thread follower;
     const auto make_world = [&](const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us) {
@@ -170,7 +172,12 @@ class OperatorRun {
                                                                           .fleet = fleet,
                                                                           .world = fmt::format("{:x}", epoch_us),
                                                                           .is_dry_run = request_.is_dry_run});
-      loop.join(*cluster);
+      specs =
+          std::make_unique<SpecFollower>(*cluster, identity_, loop.pace(),
+                                         SpecFollowerOptions{.is_dry_run = request_.is_dry_run,
+                                                             .log = [this](const std::string& line) { say(line); }});
+      cluster->on_api([&](const std::string& url, const std::string& key) { specs->meet_api(url, key); });
+      loop.join(*cluster, specs.get());
       follower = std::thread([&] {
         while (!is_over) loop.step();
       });
@@ -188,6 +195,7 @@ class OperatorRun {
                           .read_config_again = outside_.read_config_again};
     const int status = up::run_up(request_.up, outside);
     is_over = true;
+    if (specs) specs->stop();
     if (follower.joinable()) follower.join();
     return status;
   }

@@ -27,6 +27,10 @@ class SharedCluster::AsWorld : public live::OutsideWorld {
     shared_.world_.tell(session);
   }
   void tell_notes(live::Session& /*session*/) override {}
+  void meet_api(const std::string& url, const std::string& key) override {
+    if (shared_.meet_) shared_.meet_(url, key);
+  }
+  [[nodiscard]] bool owns_specs() const override { return true; }
   void start(std::function<void()> on_report) override {
     const std::scoped_lock hold(shared_.mutex_);
     shared_.on_report_ = std::move(on_report);

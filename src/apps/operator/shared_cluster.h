@@ -34,6 +34,8 @@ class SharedCluster {
   /// GPUs that the folder does not have and that were not returned before.
   [[nodiscard]] std::vector<std::string> take_unknown_gpus();
 
+  /// Called with the address of the session's API and a key for it, before the session is served.
+  void on_api(std::function<void(const std::string& url, const std::string& key)> meet) { meet_ = std::move(meet); }
   /// The same, for `berth up`. Borrows this object.
   [[nodiscard]] std::unique_ptr<live::OutsideWorld> as_world();
 
@@ -43,6 +45,7 @@ class SharedCluster {
   mutable std::mutex mutex_;
   kube::ClusterWorld world_;
   std::function<void()> on_report_;
+  std::function<void(const std::string& url, const std::string& key)> meet_;
   std::set<std::string> reported_unknown_;
 };
 
