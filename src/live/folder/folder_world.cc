@@ -48,6 +48,7 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   auto loaded = scenario_of(request, read, is_local);
   if (!loaded) return pass_on(loaded.error());
   Scenario& scenario = loaded->value;
+  if (start.cluster && !request.scenario_path) scenario.name = word(WorldKind::kKubernetes);
   world.warnings = std::move(loaded->warnings);
   auto contents = read.contents();
   auto tiers = tier_files(request, files);

@@ -13,6 +13,7 @@
 #include "domain/scenario/load.h"
 #include "live/folder/local_fleet.h"
 #include "live/folder/tier_files.h"
+#include "live/folder/up_request.h"
 #include "live/rows/entry_rows.h"
 #include "live/rows/hex.h"
 #include "live/session/demo.h"
@@ -156,6 +157,7 @@ class HistoryReader {
     if (beginning_->scenario) {
       scenario = scenario::load_scenario(*beginning_->scenario, files_, {.allows_empty = true});
     }
+    if (scenario && files_.cluster() && !beginning_->scenario) scenario->name = word(WorldKind::kKubernetes);
     if (scenario && files_.is_local()) scenario = with_fleet(std::move(*scenario));
     if (!scenario) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, scenario.error().message));
     if (auto put = put_tier_settings(*scenario, files_.contents()); !put) {
