@@ -69,6 +69,7 @@ void ReplicaBook::take_pod(const Change& change) {
   objects.service = json::text_at(change.object, {"metadata", "labels", kServiceLabel});
   objects.is_of_this_world = json::text_at(change.object, {"metadata", "labels", kWorldLabel}) == options_.world;
   objects.pod_phase = json::text_at(change.object, {"status", "phase"});
+  objects.pod_template = json::text_at(change.object, {"metadata", "annotations", kTemplateAnnotation});
   objects.is_pod_being_deleted = !json::text_at(change.object, {"metadata", "deletionTimestamp"}).empty();
   objects.is_pod_ready = !objects.is_pod_being_deleted && is_condition_true(change.object, "Ready");
 }
@@ -184,12 +185,23 @@ std::optional<Action> ReplicaBook::next_for(Replica& replica, Instant now) {
                               replica.object.text(), replica.wanted.device.text()));
     return end_of(replica.object, replica.wanted.slice);
   }
-  if (objects.pod && is_finished(objects.pod_phase)) return end_of(replica.object, replica.wanted.slice);
+  const bool is_to_go = objects.pod && (is_finished(objects.pod_phase) || is_to_be_replaced(replica, objects));
+  if (is_to_go) return end_of(replica.object, replica.wanted.slice);
   if (objects.pod || replica.wanted.pod.empty() || now < replica.not_before) return std::nullopt;
   auto pod = pod_action(replica);
   if (pod) return *std::move(pod);
   fail(replica, pod.error().message);
   return std::nullopt;
+}
+
+bool ReplicaBook::is_to_be_replaced(const Replica& replica, const Objects& objects) const {
+  if (replica.wanted.pod.empty() || objects.pod_template == template_name(replica.wanted.pod)) return false;
+  return std::ranges::all_of(replicas_, [&](const auto& entry) {
+    const Replica& other = entry.second;
+    const bool is_of_service =
+        other.wanted.tenant == replica.wanted.tenant && other.wanted.service == replica.wanted.service;
+    return !is_of_service || other.wanted.is_leaving || &other == &replica || other.is_ready;
+  });
 }
 
 /// The pod, then the claim; nothing while they go.
@@ -232,8 +244,7 @@ void ReplicaBook::take_outcome(const Action& action, const Result<WriteOutcome>&
   const bool is_done = outcome->fate == WriteFate::kDone || outcome->fate == WriteFate::kUnknown;
   replica.trouble = is_done ? "" : outcome->message;
   if (is_done) return;
-  replica.not_before = now + kCreationPause;  // no namespace, another object of this name, or a quota
-  if (outcome->fate == WriteFate::kRefused) fail(replica, outcome->message);
+  replica.not_before = now + kCreationPause;  // no namespace, a quota, a template that the server refuses
 }
 
 std::vector<ReplicaView> ReplicaBook::views() const {

@@ -21,6 +21,9 @@
 
 namespace berth::kube {
 
+/// The annotation of a pod that says which template it is from.
+inline constexpr std::string_view kTemplateAnnotation = "berth.dev/template";
+
 /// Labels of both objects, besides kServiceLabel: the world (ReplicaBookOptions), and the slice.
 inline constexpr std::string_view kWorldLabel = "berth.dev/world";
 inline constexpr std::string_view kSliceLabel = "berth.dev/slice";
@@ -68,6 +71,9 @@ struct ReplicaView {
   std::string phase;  ///< of the pod: "Pending", "Running"; empty: there is none
 };
 
+/// Names a template in kTemplateAnnotation.
+[[nodiscard]] std::string template_name(const std::string& pod);
+
 class ReplicaBook {
  public:
   explicit ReplicaBook(ReplicaBookOptions options) : options_(std::move(options)) {}
@@ -102,6 +108,7 @@ class ReplicaBook {
     std::optional<Identity> pod = std::nullopt;
     std::string pod_phase = {};
     bool is_pod_ready = false;
+    std::string pod_template = {};  ///< kTemplateAnnotation
     bool is_pod_being_deleted = false;
     [[nodiscard]] bool is_gone() const { return !claim && !pod; }
   };
@@ -120,6 +127,8 @@ class ReplicaBook {
   [[nodiscard]] std::optional<ObjectName> find_standing(const WantedReplica& wanted) const;
   [[nodiscard]] std::optional<Action> next_for(Replica& replica, Instant now);
   [[nodiscard]] std::optional<Action> end_of(const ObjectName& name, const std::string& slice) const;
+  /// Whether its pod is from an earlier template, and may be replaced now: pods of a service are, one at a time.
+  [[nodiscard]] bool is_to_be_replaced(const Replica& replica, const Objects& objects) const;
   void fail(Replica& replica, std::string why);
   void note_ready(Replica& replica, const Objects& objects, Instant now);
   [[nodiscard]] Action claim_action(const Replica& replica) const;

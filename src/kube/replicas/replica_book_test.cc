@@ -171,7 +171,7 @@ TEST_F(ReplicaBookTest, AClaimThatCannotHaveItsDeviceFails) {
   EXPECT_THAT(news[0].text, HasSubstr("cannot have gpu.nvidia.com/a/d6"));
 }
 
-TEST_F(ReplicaBookTest, ARefusedPodFailsAtOnceAndAConflictIsTriedAgain) {
+TEST_F(ReplicaBookTest, WhatCannotBeCreatedIsTriedAgainAndItsReasonIsThatOfTheFailure) {
   want({wanted()});
   Action claim = decide().front();
   book_.take_outcome(claim, WriteOutcome{.fate = WriteFate::kConflict, .message = "exists"}, now_);
@@ -180,9 +180,34 @@ TEST_F(ReplicaBookTest, ARefusedPodFailsAtOnceAndAConflictIsTriedAgain) {
   stand(decide().front());
   const Action pod = decide().front();
   book_.take_outcome(pod, WriteOutcome{.fate = WriteFate::kRefused, .message = "spec.containers: wrong"}, now_);
+  EXPECT_THAT(decide(), IsEmpty());
+  pass(5);
+  EXPECT_THAT(decide(), SizeIs(1));
+  EXPECT_THAT(book_.take_news(), IsEmpty());
+  pass(290);
+  EXPECT_THAT(decide(), SizeIs(1));
   const auto news = book_.take_news();
   ASSERT_THAT(news, SizeIs(1));
-  EXPECT_EQ(news[0].text, "spec.containers: wrong");
+  EXPECT_THAT(news[0].text, HasSubstr("was not Ready within 300 s: spec.containers: wrong"));
+}
+
+TEST_F(ReplicaBookTest, PodsOfAnotherTemplateAreReplacedOneAtATime) {
+  serve();
+  WantedReplica second = wanted("gpu-0-1g.10gb-5-2", "d5");
+  WantedReplica changed = wanted();
+  second.pod = changed.pod = R"({"spec":{"containers":[{"name":"server","image":"j"}]}})";
+  want({changed, second});
+  auto actions = decide();
+  ASSERT_THAT(actions, SizeIs(1)) << "the other one is not Ready yet";
+  EXPECT_EQ(actions[0].kind, ActionKind::kClaim);
+  want({changed});
+  actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_EQ(actions[0].kind, ActionKind::kEndPod);
+  tell(kPods, standing_.at("pod"), ChangeKind::kDeleted);
+  actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_THAT(call_of(actions[0].write).body, HasSubstr(R"("image":"j")"));
 }
 
 TEST_F(ReplicaBookTest, APodThatIsGoneOrFinishedIsCreatedAgain) {

@@ -74,6 +74,8 @@ void put_labels(yaml::Node& metadata, const WantedReplica& wanted, const std::st
 
 }  // namespace
 
+std::string template_name(const std::string& pod) { return fmt::format("{:016x}", hash_of(pod)); }
+
 ObjectName ReplicaBook::name_of(const WantedReplica& wanted) const {
   const std::uint64_t hash = hash_of(fmt::format("{}/{}/{}", options_.world, wanted.slice, wanted.service));
   return {wanted.tenant, fmt::format("{}-{:08x}", dns_part(wanted.service), hash & 0xFFFF'FFFFU)};
@@ -100,7 +102,9 @@ Result<Action> ReplicaBook::pod_action(const Replica& replica) const {
   const WantedReplica& wanted = replica.wanted;
   auto body = json::parse_document(wanted.pod, "pod");
   if (!body || !std::holds_alternative<yaml::Map>(body->value)) return invalid("its pod template cannot be read");
-  put_labels(map_in(*body, "metadata"), wanted, options_.world);
+  yaml::Node& metadata = map_in(*body, "metadata");
+  put_labels(metadata, wanted, options_.world);
+  put(map_in(metadata, "annotations"), kTemplateAnnotation, text_node(template_name(wanted.pod)));
   yaml::Node& spec = map_in(*body, "spec");
   yaml::Node gate = map_node();
   put(gate, "name", text_node(std::string(kPlaceGate)));

@@ -57,8 +57,8 @@ class ClusterWorld {
   void take_outcome(const Action& action, const Result<WriteOutcome>& outcome, Instant now) {
     replicas_.take_outcome(action, outcome, now);
   }
-  /// The pod templates of services, as JSON. Services without one get claims alone; a new template is used for new pods.
-  /// Until the first call no claim and no pod of a service is written.
+  /// The pod templates of services, as JSON. Services without one get claims alone; pods of another template are
+  /// replaced, one at a time. Until the first call no claim and no pod of a service is written.
   void set_pods(std::map<ObjectName, std::string> pods) { pods_ = std::move(pods); }
   /// The tenants and services that the session has; a service has its tenant as namespace.
   struct Held {

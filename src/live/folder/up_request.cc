@@ -21,6 +21,23 @@ Result<void> check_no_devices(const UpRequest& request) {
   return {};
 }
 
+/// Options that are about the GPUs of this machine, or about its gateway.
+Result<void> check_cluster(const UpRequest& request) {
+  const auto wrong = [](std::string_view option, const std::string& found) {
+    return invalid(fmt::format("{}: wanted none in the world of a cluster, found {}", option, found));
+  };
+  if (request.speed != 1) {
+    return invalid(fmt::format("--speed: wanted 1 in the world of a cluster, whose pods take their own time, found {}",
+                               request.speed == 0 ? "\"max\"" : fmt::format("{}", request.speed)));
+  }
+  if (request.measures_load)
+    return invalid("--load: wanted simulated or none in the world of a cluster, found \"measured\"");
+  if (request.device_metrics) return wrong("--device-metrics", "an address");
+  if (request.nvml_path) return wrong("--nvml", *request.nvml_path);
+  if (request.hands_path) return wrong("--hands", *request.hands_path);
+  return {};
+}
+
 }  // namespace
 
 std::string_view word(WorldKind kind) {
@@ -48,9 +65,8 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
     return request;
   }
   if (!request.is_speed_stated) request.speed = 1;
-  if (kind == WorldKind::kKubernetes && request.speed != 1) {
-    return invalid(fmt::format("--speed: wanted 1 in a world of a cluster, whose pods take their own time, found {}",
-                               request.speed == 0 ? "\"max\"" : fmt::format("{}", request.speed)));
+  if (kind == WorldKind::kKubernetes) {
+    if (auto fits = check_cluster(request); !fits) return pass_on(fits.error());
   }
   if (request.speed == 0) {
     return invalid("--speed: wanted a number in a world of real GPUs, which take their own time, found \"max\"");
