@@ -2,7 +2,6 @@
 and no other."""
 import json
 import pathlib
-import signal
 import subprocess
 import sys
 import unittest
@@ -11,7 +10,8 @@ import yaml
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import real_cluster
-from real_cluster import PROGRAM, ROOT, Cluster
+from real_cluster import DRIVER, PROGRAM, ROOT
+from services_test import SERVICE, Operator, ServiceCluster
 
 ACCOUNT = "system:serviceaccount:berth-system:berth-operator"
 # Rights whose use takes a failure: the object is read after the answer to a write was lost.
@@ -41,7 +41,7 @@ def rights():
 class Deploy(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cluster = Cluster(is_audited=True)
+        cls.cluster = ServiceCluster(is_audited=True)
         cls.cluster.__enter__()
         cls.addClassCleanup(cls.cluster.__exit__)
         cls.cluster.kubectl("apply", "-k", str(ROOT / "deploy"))
@@ -108,49 +108,70 @@ class Deploy(unittest.TestCase):
         path.write_text(json.dumps(config), encoding="utf-8")
         return path
 
-    def requests(self):
-        """Of the account: (group, resource, verb) with the status."""
-        found = []
+    def rights_used(self):
+        """By the account, from the audit log; the lines of what it was refused."""
+        used, refused = set(), []
         for line in (pathlib.Path(self.cluster.folder.name) / "audit.log").read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)
-            thing = entry.get("objectRef")
+            thing, status = entry.get("objectRef"), entry.get("responseStatus", {}).get("code", 200)
             if entry["user"]["username"] != ACCOUNT or thing is None:
                 continue
             resource = thing["resource"] + (f"/{thing['subresource']}" if "subresource" in thing else "")
-            found.append(((thing.get("apiGroup", ""), resource, entry["verb"]), entry.get("responseStatus", {}).get("code"), line))
-        return found
-
-    def run_operator(self):
-        """A pod that is placed, one that has to wait, a claim that is released; then no pool is owned any more."""
-        cluster = self.cluster
-        cluster.add_node("a")
-        cluster.add_classes()
-        config = pathlib.Path(cluster.folder.name) / "berth.yaml"
-        config.write_text("kubernetes: {own: [{driver: gpu.nvidia.com, pools: all}]}\n", encoding="utf-8")
-        with subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", self.kubeconfig_of_account()],
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-            try:
-                self.assertEqual(process.stdout.readline(), "ready\n")
-                for name in ("one", "two", "three"):
-                    cluster.add_claim(name, "3g")
-                    cluster.add_pod(name, gated=True)
-                cluster.await_true(lambda: len(cluster.bound()) == 2, "two pods bound")
-                cluster.await_true(lambda: any("no free devices" in event.get("message", "") for event in cluster.get("events")),
-                                   "an event of the third")
-            finally:
-                process.send_signal(signal.SIGTERM)
-                said = process.stderr.read()
-            self.assertEqual(process.wait(30), 0, said)
-        return said
-
-    def test_the_account_has_the_rights_that_it_uses(self):
-        said = self.run_operator()
-        requests = self.requests()
-        self.assertEqual([line for _, status, line in requests if status == 403], [], said)
-        used = {right for right, status, _ in requests if status is not None and status < 300}
+            if status == 403:
+                refused.append(line)
+            if status < 300:
+                used.add((thing.get("apiGroup", ""), resource, entry["verb"]))
+            if status == 201 and entry["verb"] == "patch":  # an apply that creates needs both rights
+                used.add((thing.get("apiGroup", ""), resource, "create"))
         if ("resource.k8s.io", "resourceclaims/status", "patch") in used:
             # Whoever writes an allocation needs this right too, which is not a resource of its own.
             used.add(("resource.k8s.io", "resourceclaims/binding", "patch"))
+        return used, refused
+
+    def add_waiting_pod(self, name):
+        claim = {"requests": [{"name": "slice", "exactly": {"deviceClassName": "three"}}]}
+        self.cluster.create({"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim",
+                             "metadata": {"name": name, "namespace": "default"}, "spec": {"devices": claim}})
+        self.cluster.add_pod(name, gated=True)
+
+    def use_everything(self):
+        """A service that comes and goes, pods that are placed and that wait, a pause; then another driver is owned."""
+        cluster = self.cluster
+        cluster.begin()
+        expression = f"device.driver == '{DRIVER}' && device.attributes['{DRIVER}'].profile == '3g.40gb'"
+        cluster.create({"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": "three"},
+                        "spec": {"selectors": [{"cel": {"expression": expression}}]}},
+                       {"apiVersion": "berth.dev/v1alpha1", "kind": "Tenant", "metadata": {"name": "lab"}},
+                       {"apiVersion": "berth.dev/v1alpha1", "kind": "GpuService",
+                        "metadata": {"name": "vision", "namespace": "lab"}, "spec": SERVICE})
+        account = self.kubeconfig_of_account()
+        operator = Operator(cluster, kubeconfig=account)
+        try:
+            cluster.await_with_pods(lambda: cluster.service().get("status", {}).get("phase") == "Running", "the service serves")
+            self.assertEqual(self.cluster.kubectl("get", "gpuservices", "-n", "lab", "--no-headers").stdout.split()[:5],
+                             ["vision", "Running", "1", "1", "True"])
+            for name in ("one", "two"):  # only one of them fits beside the service
+                self.add_waiting_pod(name)
+            cluster.await_true(lambda: len(cluster.bound()) == 1, "one pod bound")
+            cluster.await_true(lambda: any("two" in event["involvedObject"].get("name", "") for event in cluster.get("events")),
+                               "an event of the other")
+            for words in (["pause", "--reason", "test"], ["resume"]):
+                subprocess.run([PROGRAM, "plan", *words, "--data", f"{cluster.folder.name}/state"], check=True, capture_output=True)
+            cluster.kubectl("delete", "gpuservice", "vision", "-n", "lab")
+            cluster.await_with_pods(lambda: not cluster.items("pods") and not cluster.items("resourceclaims"), "nothing left")
+            self.assertEqual(operator.stop(), 0)
+            operator = Operator(cluster, "other", account, "gpu.example.com")  # the rule of the driver before goes
+            self.assertEqual(operator.stop(), 0)
+        except AssertionError as failed:
+            raise AssertionError(f"{failed}\n{operator.log.read_text(encoding='utf-8')[-6000:]}") from failed
+        finally:
+            if operator.process.poll() is None:
+                operator.stop()
+
+    def test_the_account_has_the_rights_that_it_uses(self):
+        self.use_everything()
+        used, refused = self.rights_used()
+        self.assertEqual(refused, [])
         self.assertEqual(rights() - used - AFTER_A_LOST_ANSWER, set())
 
 

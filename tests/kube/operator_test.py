@@ -50,10 +50,11 @@ class Experiment(unittest.TestCase):
             self.begin(cluster)
             config = pathlib.Path(cluster.folder.name) / "berth.yaml"
             config.write_text("kubernetes: {own: [{driver: gpu.nvidia.com, pools: all}]}\n", encoding="utf-8")
-            with subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", cluster.kubeconfig],
+            with subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", cluster.kubeconfig,
+                                   "--data", pathlib.Path(cluster.folder.name) / "state", "--listen", "127.0.0.1:0"],
                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
                 try:
-                    self.assertEqual(process.stdout.readline(), "ready\n")
+                    self.assertRegex(process.stdout.readline(), "^ready http://127.0.0.1:")
                     self.run_beside(cluster)
                 finally:
                     process.send_signal(signal.SIGTERM)

@@ -60,7 +60,7 @@ class Cluster:
 
     # ---- what the tests need of a cluster
 
-    def add_node(self, name):
+    def add_ready_node(self, name):
         self.create({"apiVersion": "v1", "kind": "Node", "metadata": {"name": name, "labels": {"kubernetes.io/hostname": name}}})
         status = {"status": {"capacity": {"cpu": "8", "memory": "32Gi", "pods": "50"},
                              "allocatable": {"cpu": "8", "memory": "32Gi", "pods": "50"},
@@ -68,6 +68,9 @@ class Cluster:
                                              "lastHeartbeatTime": "2026-01-01T00:00:00Z", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}
         self.kubectl("patch", "node", name, "--subresource=status", "--type=merge", "-p", json.dumps(status))
         self.kubectl("patch", "node", name, "--type=merge", "-p", '{"spec":{"taints":null}}')
+
+    def add_node(self, name):
+        self.add_ready_node(name)
         counters = {f"memory-slice-{i}": {"value": "1"} for i in range(8)}
         self.create(self.slice(name, "counters", sharedCounters=[{"name": "gpu-0-counter-set", "counters": counters}]),
                     self.slice(name, "devices", devices=[self.device("1g", i, 1) for i in range(7)]

@@ -82,8 +82,14 @@ int run_gateway(const berth::cli::GatewayCall& call) {
 
 int run_operator(const berth::cli::OperatorCall& call) {
   return berth::apps::run_operator(
-      {.access = call.access, .own = call.own, .is_dry_run = call.is_dry_run},
-      {.out = call.out, .err = call.err, .files = call.files, .report_failure = call.report_failure});
+      {.access = call.access, .own = call.own, .is_dry_run = call.is_dry_run, .up = call.up},
+      {.out = call.out,
+       .err = call.err,
+       .files = call.files,
+       .version = call.version,
+       .start_server = start_server,
+       .report_failure = call.report_failure,
+       .read_config_again = call.read_config_again});
 }
 
 berth::cli::OptimizeOutside optimize_outside(const berth::FileTree& tree) {

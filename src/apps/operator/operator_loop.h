@@ -7,8 +7,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "apps/operator/shared_cluster.h"
+#include "apps/operator/spec_follower.h"
 #include "domain/ports/files.h"
 #include "edges/kube/follower.h"
 #include "kube/placing/placing.h"
@@ -32,6 +36,9 @@ class OperatorLoop {
   OperatorLoop& operator=(const OperatorLoop&) = delete;
   ~OperatorLoop();
 
+  /// From now on these hear of changes, too, and what `cluster` wants is written. Borrowed; `specs` may be null.
+  void join(SharedCluster& cluster, SpecFollower* specs);
+  [[nodiscard]] const std::shared_ptr<edges::SharedPace>& pace() const { return pace_; }
   /// Waits a moment for changes, and carries out what follows from them.
   void step();
   [[nodiscard]] bool is_synced() const { return placing_.is_synced(); }
@@ -39,6 +46,9 @@ class OperatorLoop {
 
  private:
   void take_news();
+  void pass_on(std::string_view plural, const kube::Change& change);
+  void note_trouble(std::string_view plural, const std::optional<Error>& trouble);
+  void note_specs_listed(std::string_view plural);
   [[nodiscard]] bool carry_out(const kube::Action& action);
   void say(const std::string& line) const;
 
@@ -46,6 +56,12 @@ class OperatorLoop {
   std::shared_ptr<edges::SharedPace> pace_;
   edges::KubeClient client_;
   kube::Placing placing_;
+  SharedCluster* cluster_ = nullptr;
+  SpecFollower* specs_ = nullptr;
+  /// Of services and their slices, until somebody joins who has to hear it.
+  std::vector<std::pair<std::string, kube::Change>> unheard_;
+  std::set<std::string> listed_specs_;  ///< kinds of custom resources that were listed
+  bool has_no_specs_ = false;           ///< the cluster does not have these kinds
   edges::ChangeQueue queue_;
   std::set<std::string> printed_;   ///< writes of a dry run
   std::set<std::string> troubled_;  ///< resources whose trouble was reported

@@ -4,19 +4,27 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "apps/operator/operator_loop.h"
+#include "apps/operator/shared_cluster.h"
+#include "apps/operator/spec_follower.h"
 #include "apps/up/held_signals.h"
+#include "apps/up/run_up.h"
 #include "base/json/document.h"
 #include "base/json/node_text.h"
 #include "base/json/tree.h"
 #include "kube/client/page.h"
+#include "kube/fleet/planned_gpus.h"
 
 namespace berth::apps {
 namespace {
@@ -57,8 +65,7 @@ class OperatorRun {
       const auto end = std::chrono::steady_clock::now() + kRuleGrace;
       while (std::chrono::steady_clock::now() < end && !is_stopped()) std::this_thread::sleep_for(kSignalTick);
     }
-    if (!is_stopped()) work();
-    return signal_ == SIGINT ? kStatusInterrupted : 0;
+    return is_stopped() ? Result<int>(end_status()) : work();
   }
 
  private:
@@ -130,18 +137,75 @@ class OperatorRun {
     return {};
   }
 
-  void work() {
+  /// The uid of the namespace kube-system, which names the cluster.
+  Result<std::string> find_cluster() {
+    const KubeCall call{.target = kube::object_path(kube::kNamespaces, {"", "kube-system"})};
+    const auto answer = client_.ask(call);
+    if (!answer) return pass_on(answer.error());
+    if (answer->status != 200) return pass_on(kube::error_of(call, *answer));
+    const auto object = json::parse_document(answer->body, request_.access.server);
+    if (!object) return pass_on(object.error());
+    return std::string(json::text_at(*object, {"metadata", "uid"}));
+  }
+
+  Result<int> work() {
+    auto uid = find_cluster();
+    if (!uid) return pass_on(uid.error());
     OperatorLoop loop(identity_, {.placing = {.own = request_.own, .instance = host_name()},
                                   .is_dry_run = request_.is_dry_run,
                                   .log = [this](const std::string& line) { say(line); }});
-    bool is_ready = false;
-    while (!is_stopped()) {
-      loop.step();
-      if (is_ready || !loop.is_synced()) continue;
-      is_ready = true;
-      std::fputs("ready\n", outside_.out);
-      std::fflush(outside_.out);
+    while (!is_stopped() && !loop.is_synced()) loop.step();
+    if (is_stopped()) return end_status();
+    return run_session(loop, *std::move(uid));
+  }
+
+  [[nodiscard]] int end_status() const { return signal_ == SIGINT ? kStatusInterrupted : 0; }
+
+  /// Runs `berth up` on what the loop knows; the loop goes on in a thread of its own.
+  int run_session(OperatorLoop& loop, std::string uid) {
+    std::unique_ptr<SharedCluster> cluster;
+    std::unique_ptr<SpecFollower> specs;
+    std::atomic<bool> is_over = false;
+    std::thread follower;
+    const auto make_world = [&](const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us) {
+      cluster = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{.own = request_.own,
+                                                                          .fleet = fleet,
+                                                                          .world = fmt::format("{:x}", epoch_us),
+                                                                          .is_dry_run = request_.is_dry_run});
+      specs =
+          std::make_unique<SpecFollower>(*cluster, identity_, loop.pace(),
+                                         SpecFollowerOptions{.is_dry_run = request_.is_dry_run,
+                                                             .log = [this](const std::string& line) { say(line); }});
+      cluster->on_api([&](const std::string& url, const std::string& key) { specs->meet_api(url, key); });
+      loop.join(*cluster, specs.get());
+      follower = std::thread([&] {
+        while (!is_over) loop.step();
+      });
+      return cluster->as_world();
+    };
+    up::UpOutside outside{.version = outside_.version,
+                          .out = outside_.out,
+                          .err = outside_.err,
+                          .files = outside_.files,
+                          .start_server = outside_.start_server,
+                          .report_failure = outside_.report_failure,
+                          .cluster = up::ClusterOutside{.uid = std::move(uid),
+                                                        .fleet = kube::fleet_of(owned_gpus(loop.placing())),
+                                                        .make_world = make_world},
+                          .read_config_again = outside_.read_config_again};
+    const int status = up::run_up(request_.up, outside);
+    is_over = true;
+    if (specs) specs->stop();
+    if (follower.joinable()) follower.join();
+    return status;
+  }
+
+  [[nodiscard]] std::vector<kube::PlannedGpu> owned_gpus(const kube::Placing& placing) const {
+    std::set<kube::PoolName> pools;
+    for (const auto& [name, pool] : placing.inventory().pools()) {
+      if (kube::is_owned(request_.own, name)) pools.insert(name);
     }
+    return kube::planned_gpus(placing.inventory(), pools);
   }
 
   const OperatorRequest& request_;

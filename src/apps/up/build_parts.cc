@@ -106,7 +106,9 @@ Result<std::unique_ptr<JournalReader>> open_journal(const std::string& path) {
 /// Finds out which world it is, and for a local one the GPUs of this machine.
 Result<void> find_devices_and_world(UpParts& parts) {
   edges::LocalMachine machine;
-  if (parts.request.world != live::WorldKind::kSimulated) {
+  const bool is_cluster = parts.request.world == live::WorldKind::kKubernetes;
+  if (is_cluster) machine.gpus = parts.outside.cluster->fleet;
+  if (!is_cluster && parts.request.world != live::WorldKind::kSimulated) {
     auto found = parts.search->emplace(parts.request.nvml_path).take();
     if (!found) return pass_on(found.error());
     machine = std::move(*found);
@@ -118,23 +120,30 @@ Result<void> find_devices_and_world(UpParts& parts) {
                                 {.folder = parts.folder->path(),
                                  .journal = journal->get(),
                                  .now_us = parts.outside.wall_us(),
-                                 .machine = machine.gpus});
+                                 .machine = machine.gpus,
+                                 .cluster = is_cluster ? std::optional(parts.outside.cluster->uid) : std::nullopt});
   journal->reset();
   if (!world) return pass_on(world.error());
   parts.world = std::move(*world);
   for (const std::string& warning : parts.world.warnings) log_warning(parts.outside.err, warning);
   const bool was_stated = parts.request.world.has_value();
-  auto settled =
-      live::settle_world(parts.request, parts.world.fleet ? live::WorldKind::kLocal : live::WorldKind::kSimulated);
+  const live::WorldKind outside = is_cluster ? live::WorldKind::kKubernetes : live::WorldKind::kLocal;
+  auto settled = live::settle_world(parts.request, parts.world.fleet ? outside : live::WorldKind::kSimulated);
   if (!settled) return pass_on(settled.error());
   parts.request = std::move(*settled);
   if (!was_stated) log_line(parts.outside.err, "world", {{"world", parts.world.fleet ? "local" : "simulated"}});
   if (!parts.world.fleet) return {};
+  if (is_cluster) {
+    parts.cluster = parts.outside.cluster->make_world(*parts.world.fleet, parts.world.beginning.epoch_us);
+    parts.devices = parts.cluster.get();
+    return {};
+  }
   auto checked = live::check_manage(parts.request.manage, parts.request.manage_places, machine, *parts.world.fleet);
   if (!checked) return checked;
   parts.local = std::make_unique<live::LocalWorld>(
       std::move(machine), *parts.world.fleet, management(parts), live::kFirstReadingPatience,
       edges::GpuWatcherOptions{.collects_figures = parts.request.device_metrics.has_value()});
+  parts.devices = parts.local.get();
   for (const std::string& warning : parts.local->warnings()) log_warning(parts.outside.err, warning);
   return {};
 }
@@ -164,10 +173,9 @@ live::SessionListener listener_of(UpParts& parts) {
   };
   listener.world_changed = [&parts](const live::WorldChanges& changes) { parts.records->remember(changes); };
   listener.question = [&parts](SolveRequest question) { parts.solver.ask(std::move(question)); };
-  if (parts.local) {
-    listener.next_intent = [&parts] { return parts.records->next_intent(); };
-    listener.boot = [&parts] { return follow_boot(parts); };
-  }
+  if (parts.devices != nullptr) listener.next_intent = [&parts] { return parts.records->next_intent(); };
+  if (parts.local) listener.boot = [&parts] { return follow_boot(parts); };
+  if (parts.cluster) listener.boot = [uid = parts.outside.cluster->uid] { return std::optional(uid); };
   follow_plans(parts, listener);
   return listener;
 }
@@ -177,8 +185,9 @@ live::SessionOptions session_options(UpParts& parts) {
   options.has_load = parts.request.has_load;
   options.measures_load = parts.request.measures_load;
   options.learns_speed = parts.request.learns_speed;
-  if (parts.local) {
-    options.observed = parts.local->observed();
+  options.runs_all_services = parts.cluster != nullptr;
+  if (parts.devices != nullptr) {
+    options.observed = parts.devices->observed();
     options.has_outside_devices = true;
     options.first_layout_takes_time = true;
     options.device_speed = parts.request.speed;

@@ -45,8 +45,8 @@ api::GatewaySource gateway_source(UpParts& parts) {
 }
 
 live::DeviceSource device_source(UpParts& parts) {
-  if (!parts.local) return {};
-  live::DeviceSource source = parts.local->source(parts.request.has_load || parts.request.measures_load);
+  if (parts.devices == nullptr) return {};
+  live::DeviceSource source = parts.devices->source(parts.request.has_load || parts.request.measures_load);
   source.is_load_measured = parts.request.measures_load;
   if (!parts.programs) return source;
   source.programs = [&parts](const std::string& tenant, const std::string& service) {

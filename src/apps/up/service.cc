@@ -45,9 +45,9 @@ edges::LiveDriverOptions driver_options(UpParts& parts) {
   edges::LiveDriverOptions options{.speed = parts.request.speed, .clock = parts.clock.get()};
   if (parts.request.until_second) options.until = Instant::at_second(*parts.request.until_second);
   options.has_events = [&parts] { parts.server->wake_streams(); };
-  if (parts.local) {
+  if (parts.devices != nullptr) {
     options.serve_outside = [&parts] {
-      parts.local->serve(*parts.session);
+      parts.devices->serve(*parts.session);
       if (parts.programs) parts.programs->serve(*parts.session);
     };
   }
@@ -124,6 +124,7 @@ api::LoginSecrets login_secrets(const UpParts& parts) {
 api::ApiOptions api_options(UpParts& parts, api::LoginSecrets login) {
   return {.key = parts.folder->key(),
           .gateway_key = parts.gateway_key,
+          .cluster_key = parts.cluster_key,
           .gateway = gateway_source(parts),
           .epoch = {.unix_micros = parts.world.beginning.epoch_us},
           .page = api::page_html(),
@@ -156,6 +157,8 @@ void say_ready(const UpParts& parts, const std::string& url, const std::string& 
   });
 }
 
+constexpr std::size_t kClusterKeyBytes = 32;
+
 }  // namespace
 
 Result<void> start_service(UpParts& parts) {
@@ -163,6 +166,7 @@ Result<void> start_service(UpParts& parts) {
   parts.clock = clock_of(parts);
   parts.driver =
       std::make_unique<edges::LiveDriver>(*parts.session, parts.turn, parts.lock, parts.solver, driver_options(parts));
+  if (parts.devices != nullptr && parts.devices->owns_specs()) parts.cluster_key = edges::random_hex(kClusterKeyBytes);
   api::LoginSecrets login = login_secrets(parts);
   const std::string token = login.token;
   parts.api = std::make_unique<api::Api>(*parts.session, parts.lock, api_options(parts, std::move(login)));
@@ -182,7 +186,8 @@ Result<void> start_service(UpParts& parts) {
   parts.blobs->start();
   parts.waked = parts.driver.get();
   parts.driver->start();
-  if (parts.local) parts.local->start([&parts] { parts.driver->wake(); });
+  if (!parts.cluster_key.empty()) parts.devices->meet_api(url, parts.cluster_key);
+  if (parts.devices != nullptr) parts.devices->start([&parts] { parts.driver->wake(); });
   if (parts.programs) parts.times_reader = std::make_unique<TimesReader>(*parts.programs);
   say_ready(parts, url, token);
   return {};

@@ -5,12 +5,16 @@
 #include <cstdio>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "apps/up/wall_clock.h"
 #include "base/core/result.h"
 #include "domain/tracing/otel_options.h"
 #include "edges/otlp/telemetry.h"
+#include "gpu/device/local_gpu.h"
+#include "live/local/outside_world.h"
 
 namespace berth {
 class Files;
@@ -28,6 +32,15 @@ namespace berth::up {
 using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const std::string& host, std::uint16_t port,
                                                                         HttpHandler& handler)>;
 
+/// The GPUs of a cluster, for `berth operator`.
+struct ClusterOutside {
+  std::string uid;                      ///< of its namespace kube-system
+  std::vector<device::LocalGpu> fleet;  ///< found now; a world that continues keeps its own
+  /// Makes the world of these GPUs, which are those of the folder. `epoch_us`: its second 0, since 1970.
+  std::function<std::unique_ptr<live::OutsideWorld>(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us)>
+      make_world;
+};
+
 /// Provided by the program. The streams and files are borrowed; everything is required, except the version and
 /// the last two functions.
 struct UpOutside {
@@ -38,6 +51,7 @@ struct UpOutside {
   ServerStarter start_server = {};
   /// Prints why the start failed; returns the exit status.
   std::function<int(const Error&)> report_failure = {};
+  std::optional<ClusterOutside> cluster = std::nullopt;  ///< needed only for a world of a cluster
   /// Needed only with a configuration file.
   std::function<Result<live::RereadConfig>()> read_config_again = {};
   /// The wall clock, which a world of real GPUs follows: microseconds since 1970.

@@ -8,6 +8,7 @@
 
 #include "base/core/instant.h"
 #include "domain/values/device_action.h"
+#include "domain/values/service.h"
 
 namespace berth {
 
@@ -35,6 +36,8 @@ class SliceDriver {
   /// Whether services with `run` have a process on each of their slices: it is ready, and is gone, when the table is
   /// told so (SliceTable::program_ready, program_gone), not after times of the scenario.
   [[nodiscard]] virtual bool has_programs() const { return false; }
+  /// Whether a service has such processes (SliceDriver::has_programs).
+  [[nodiscard]] virtual bool runs(const ServiceSpec& service) const { return service.running.program.has_value(); }
 };
 
 }  // namespace berth

@@ -74,6 +74,14 @@ struct GpuObserved {
   friend bool operator==(const GpuObserved&, const GpuObserved&) = default;
 };
 
+/// A slice that stood before this engine knew it, with its holder, is the engine's from now on; it is not ready yet.
+struct SliceAdopted {
+  Slice slice;
+  ServiceId service;
+  std::uint64_t number = 0;  ///< StandingSlice::generation and assignment: the latest Action::number of its GPU
+  friend bool operator==(const SliceAdopted&, const SliceAdopted&) = default;
+};
+
 /// A service's model is stale: its retraining should run.
 struct RetrainingDue {
   ServiceId service;
@@ -199,7 +207,8 @@ struct Event {
   Instant at;  ///< when it happened; it may be delivered later (observation delay)
   std::variant<ServiceSecond, SliceReady, SliceGone, RetrainingDue, RetrainingDone, GpuLost, GpuReturned, GpuScheduled,
                ServiceSet, ServiceRemoved, PlanApproved, PlanExpired, PlanningPaused, PlanningResumed, NoChangesSet,
-               ActionFailed, GpuObserved, SolveFinished, TimesMeasured, GpuRented, TierMeasured, SpeedMeasured>
+               ActionFailed, GpuObserved, SolveFinished, TimesMeasured, GpuRented, TierMeasured, SpeedMeasured,
+               SliceAdopted>
       what;
   friend bool operator==(const Event&, const Event&);
 };

@@ -33,6 +33,7 @@ std::optional<GpuId> changed_gpu(const Event& event) {
                         [](const SliceGone& gone) -> Changed { return gone.slice.gpu; },
                         [](const ActionFailed& failed) -> Changed { return failed.slice.gpu; },
                         [](const GpuObserved& observed) -> Changed { return observed.gpu; },
+                        [](const SliceAdopted& adopted) -> Changed { return adopted.slice.gpu; },
                         [](const GpuLost& lost) -> Changed { return lost.gpu; },
                         [](const GpuReturned& returned) -> Changed { return returned.gpu; },
                         [](const GpuScheduled& scheduled) -> Changed { return scheduled.gpu; },
@@ -147,6 +148,21 @@ void ClusterState::reconcile(const GpuObserved& observed) {
   for (auto it = corrected.rbegin(); it != corrected.rend(); ++it) {
     snapshot_.slices.insert(snapshot_.slices.begin() + place, std::move(*it));
   }
+}
+
+void ClusterState::adopt(const SliceAdopted& adopted) {
+  const auto is_it = [&](const StandingSlice& standing) {
+    return standing.holding.slice == adopted.slice && standing.is_foreign;
+  };
+  const auto here = snapshot_.slices_at(adopted.slice);
+  if (const auto foreign = std::ranges::find_if(here, is_it); foreign != here.end())
+    snapshot_.slices.erase(foreign, std::next(foreign));
+  const std::uint32_t gpu = adopted.slice.gpu.index;
+  if (gpu >= last_numbers_.size()) last_numbers_.resize(gpu + std::size_t{1});
+  last_numbers_[gpu] = std::max(last_numbers_[gpu], adopted.number);
+  insert({.holding = {.slice = adopted.slice, .services = {adopted.service}},
+          .generation = adopted.number,
+          .assignment = adopted.number});
 }
 
 void ClusterState::clear(GpuId gpu) {
@@ -267,6 +283,7 @@ void ClusterState::apply(const Event& event) {
                    reconcile(observed);
                    end_drain(observed.gpu, event.at);
                  },
+                 [&](const SliceAdopted& adopted) { adopt(adopted); },
                  [&](const RetrainingDue& due) {
                    if (ServiceState* service = find(due.service)) service->is_retraining_due = true;
                  },

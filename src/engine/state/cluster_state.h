@@ -67,6 +67,7 @@ class ClusterState {
   void touch(GpuId gpu);
   /// Corrects the slices of a GPU to those that the world observes.
   void reconcile(const GpuObserved& observed);
+  void adopt(const SliceAdopted& adopted);
   [[nodiscard]] ServiceState* find(ServiceId service);
   [[nodiscard]] GpuState& gpu_state(GpuId gpu);
   /// The latest number of an action there; 0: there was none.

@@ -7,6 +7,11 @@
 #include "base/json/tree.h"
 
 namespace berth::kube {
+namespace {
+
+constexpr int kNoSuchPath = 404;
+
+}  // namespace
 
 Refusal refusal_in(const yaml::Node& status) {
   Refusal refusal;
@@ -30,7 +35,9 @@ Refusal refusal_of(const KubeAnswer& answer) {
 Error error_of(const KubeCall& call, const KubeAnswer& answer) {
   const Refusal refusal = refusal_of(answer);
   const bool is_of_caller = answer.status >= 400 && answer.status < 500;
-  return {is_of_caller ? ErrorCode::kInvalidInput : ErrorCode::kUnavailable,
+  ErrorCode code = is_of_caller ? ErrorCode::kInvalidInput : ErrorCode::kUnavailable;
+  if (answer.status == kNoSuchPath) code = ErrorCode::kNotFound;
+  return {code,
           fmt::format("{} {}: {}{}{}{}{}", call.method, call.target, answer.status, refusal.reason.empty() ? "" : " ",
                       refusal.reason, refusal.message.empty() ? "" : ": ", refusal.message)};
 }

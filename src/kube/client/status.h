@@ -20,7 +20,7 @@ struct Refusal {
 [[nodiscard]] Refusal refusal_in(const yaml::Node& status);
 /// That of an answer, whose body may be something else.
 [[nodiscard]] Refusal refusal_of(const KubeAnswer& answer);
-/// "METHOD TARGET: 403 Forbidden: message". kInvalidInput for 4xx, else kUnavailable.
+/// "METHOD TARGET: 403 Forbidden: message". kNotFound for 404, kInvalidInput for other 4xx, else kUnavailable.
 [[nodiscard]] Error error_of(const KubeCall& call, const KubeAnswer& answer);
 
 [[nodiscard]] inline bool is_success(int status) { return status >= 200 && status < 300; }

@@ -22,6 +22,7 @@ struct DeviceTaintRuleFacts {
   std::string pool;
   std::string device;
   DeviceTaint taint;
+  friend bool operator==(const DeviceTaintRuleFacts&, const DeviceTaintRuleFacts&) = default;
 };
 
 /// Everything that a choice looks at. Borrowed.

@@ -185,6 +185,7 @@ Result<Claim> read_claim(const yaml::Node& object) {
     }
   }
   claim.is_reserved = !json::list_at(object, {"status", "reservedFor"}).empty();
+  claim.is_of_service = !json::text_at(object, {"metadata", "labels", kServiceLabel}).empty();
   claim.is_being_deleted = !json::text_at(object, {"metadata", "deletionTimestamp"}).empty();
   for (const yaml::Node& finalizer : json::list_at(object, {"metadata", "finalizers"})) {
     if (const auto* name = json::text_in(finalizer)) claim.finalizers.push_back(*name);

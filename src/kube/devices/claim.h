@@ -59,6 +59,7 @@ struct Claim {
   bool is_allocated = false;
   bool is_reserved = false;
   bool is_being_deleted = false;
+  bool is_of_service = false;    ///< it has the label kServiceLabel: its device is the one that a plan names
   bool tolerates_owned = false;  ///< some request tolerates the taint of owned pools
   std::vector<std::string> finalizers = {};
   std::optional<std::string> intent = std::nullopt;  ///< the annotation
@@ -67,6 +68,8 @@ struct Claim {
 /// The taint of owned pools, and the annotation with the devices that a claim is about to get.
 inline constexpr std::string_view kOwnedTaint = "berth.dev/owned";
 inline constexpr std::string_view kIntentAnnotation = "berth.dev/intent";
+/// The label of claims and pods of the slices of services: the service.
+inline constexpr std::string_view kServiceLabel = "berth.dev/service";
 inline constexpr std::string_view kClaimFinalizer = "resource.kubernetes.io/delete-protection";
 
 [[nodiscard]] Result<DeviceClass> read_class(const yaml::Node& object);

@@ -16,6 +16,10 @@ enum class ActionKind : std::uint8_t {
   kRelease,   ///< nobody uses the allocation
   kWithdraw,  ///< the intent is not to be carried out, or has ended
   kEvent,     ///< what a pod waits for
+  kClaim,     ///< a claim of a slice of a service
+  kPod,       ///< the pod on it
+  kEndPod,    ///< the pod is to go, with its grace period
+  kEndClaim,  ///< then its claim
 };
 
 struct Action {

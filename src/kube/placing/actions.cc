@@ -41,6 +41,12 @@ std::string_view word_of(ActionKind kind) {
       return "withdraws";
     case ActionKind::kEvent:
       return "reports";
+    case ActionKind::kClaim:
+    case ActionKind::kPod:
+      return "creates";
+    case ActionKind::kEndPod:
+    case ActionKind::kEndClaim:
+      return "deletes";
   }
   return {};
 }

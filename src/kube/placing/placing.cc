@@ -158,15 +158,27 @@ void Placing::hold_devices(const ObjectName& name) {
   }
   if (wanted == state.held) return;
   for (const DeviceName& device : wanted) {
-    if (++holders_[device] == 1) inventory_.hold(device);
+    if (++holders_[device] == 1 && !reserved_.contains(device)) inventory_.hold(device);
   }
   for (const DeviceName& device : state.held) {
     const auto found = holders_.find(device);
     if (--found->second > 0) continue;
     holders_.erase(found);
-    inventory_.free(device);
+    if (!reserved_.contains(device)) inventory_.free(device);
   }
   state.held = std::move(wanted);
+}
+
+void Placing::reserve(std::set<DeviceName> devices) {
+  if (devices == reserved_) return;
+  ++change_count_;
+  for (const DeviceName& device : devices) {
+    if (!reserved_.contains(device) && !holders_.contains(device)) inventory_.hold(device);
+  }
+  for (const DeviceName& device : reserved_) {
+    if (!devices.contains(device) && !holders_.contains(device)) inventory_.free(device);
+  }
+  reserved_ = std::move(devices);
 }
 
 void Placing::refresh_pools() {
@@ -239,6 +251,8 @@ Placing::PodClaims Placing::claims_of(const PodFacts& pod) {
       all.waits_for = fmt::format("claim {} is being deleted", name);
     } else if (claim.tolerates_owned) {
       ++all.foreign_count;
+    } else if (claim.is_of_service) {
+      all.waits_for = fmt::format("claim {} does not have its device yet", name);
     } else if (!claim.not_understood.empty()) {
       all.waits_for = fmt::format("claim {}: {}", name, claim.not_understood);
     } else if (!chooser_.is_of_owned(claim, surroundings())) {
@@ -279,6 +293,7 @@ std::vector<Action> Placing::decide(Instant now, const std::string& wall) {
     place_pod(pod, now, wall, actions);
     tell(pod, now, wall, actions);
   }
+  allocate_for_services(wall, actions);
   release_unused(now, actions);
   return actions;
 }
@@ -358,6 +373,15 @@ void Placing::choose_for(PodFacts& pod, const PodClaims& claims, Instant now, st
   }
 }
 
+/// Claims of slices get the device that a plan names, or none: other ones are never chosen for them.
+void Placing::allocate_for_services(const std::string& wall, std::vector<Action>& actions) {
+  for (const auto& [name, claim] : claims_) {
+    const bool is_open = claim.is_of_service && !claim.is_allocated && !claim.is_being_deleted && claim.intent;
+    if (!is_open || is_emptied(*claim.intent)) continue;
+    actions.push_back(is_own_intent_sound(claim) ? allocate_action(claim, wall) : withdraw_action(claim, false));
+  }
+}
+
 void Placing::release_unused(Instant now, std::vector<Action>& actions) {
   std::set<ObjectName> referred;
   for (const auto& [name, pod] : pods_) {
@@ -368,7 +392,8 @@ void Placing::release_unused(Instant now, std::vector<Action>& actions) {
   }
   for (const auto& [name, claim] : claims_) {
     ClaimState& state = claim_states_.at(name);
-    const bool is_unused = claim.intent && !claim.is_reserved && (!referred.contains(name) || claim.is_being_deleted);
+    const bool is_needed = claim.is_of_service || referred.contains(name);
+    const bool is_unused = claim.intent && !claim.is_reserved && (!is_needed || claim.is_being_deleted);
     if (!is_unused) {
       state.unreferenced_since.reset();
       continue;

@@ -48,10 +48,17 @@ class Placing {
   [[nodiscard]] std::vector<Action> decide(Instant now, const std::string& wall);
   void take_outcome(const Action& action, const Result<WriteOutcome>& outcome);
 
+  /// The devices that are kept free for the slices of services, from now on: no pod gets them, or what they rule out.
+  void reserve(std::set<DeviceName> devices);
+
   /// Why a pod waits; nothing if it does not, or is not known.
   [[nodiscard]] std::optional<std::string> why(const ObjectName& pod) const;
   [[nodiscard]] const std::map<ObjectName, Claim>& claims() const { return claims_; }
   [[nodiscard]] const std::map<ObjectName, PodFacts>& pods() const { return pods_; }
+  [[nodiscard]] const Inventory& inventory() const { return inventory_; }
+  [[nodiscard]] const std::map<std::string, NodeFacts>& nodes() const { return nodes_; }
+  /// Rules of others that taint devices, by name.
+  [[nodiscard]] const std::map<std::string, DeviceTaintRuleFacts>& taint_rules() const { return rules_; }
 
  private:
   struct ClaimState {
@@ -97,6 +104,7 @@ class Placing {
 
   void place_pod(PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions);
   void choose_for(PodFacts& pod, const PodClaims& claims, Instant now, std::vector<Action>& actions);
+  void allocate_for_services(const std::string& wall, std::vector<Action>& actions);
   void release_unused(Instant now, std::vector<Action>& actions);
   void tell(const PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions);
 
@@ -112,6 +120,7 @@ class Placing {
   std::set<std::string> listed_;
   Inventory inventory_;
   std::map<DeviceName, int> holders_;
+  std::set<DeviceName> reserved_;
   std::set<PoolName> owned_;
   std::map<std::string, DeviceClass> classes_;
   std::map<std::string, NodeFacts> nodes_;

@@ -44,10 +44,11 @@ Result<void> check_layout(const UpRequest& request, const Beginning& beginning, 
 Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, const StartFacts& start) {
   FolderWorld world;
   const RememberingFiles read(files, kScenarioBytesMax);
-  const bool is_local = request.world ? *request.world == WorldKind::kLocal : !start.machine.empty();
+  const bool is_local = request.world ? *request.world != WorldKind::kSimulated : !start.machine.empty();
   auto loaded = scenario_of(request, read, is_local);
   if (!loaded) return pass_on(loaded.error());
   Scenario& scenario = loaded->value;
+  if (start.cluster && !request.scenario_path) scenario.name = word(WorldKind::kKubernetes);
   world.warnings = std::move(loaded->warnings);
   auto contents = read.contents();
   auto tiers = tier_files(request, files);
@@ -59,6 +60,7 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
     if (auto put = device::put_fleet(scenario, start.machine); !put) return pass_on(put.error());
     world.fleet = start.machine;
     contents[kLocalFleetFile] = fleet_json(start.machine);
+    if (start.cluster) contents[kClusterFile] = *start.cluster;
   }
   world.beginning.scenario = request.scenario_path;
   world.beginning.seed = request.seed.value_or(world.beginning.seed);
@@ -77,7 +79,8 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
 std::multiset<std::string> contents_of(const std::map<std::string, std::string>& files) {
   std::multiset<std::string> contents;
   for (const auto& [path, content] : files) {
-    if (path != kLocalFleetFile && path != kTierSureFile && path != kTierModelFile) contents.insert(content);
+    if (path != kLocalFleetFile && path != kClusterFile && path != kTierSureFile && path != kTierModelFile)
+      contents.insert(content);
   }
   return contents;
 }
@@ -112,14 +115,21 @@ Result<void> check_same_scenario(const UpRequest& request, const Files& files, c
                 began_with == request.scenario_path ? found + " with other content" : found);
 }
 
+WorldKind kind_of(const RecordedFiles& files) {
+  if (files.cluster()) return WorldKind::kKubernetes;
+  return files.is_local() ? WorldKind::kLocal : WorldKind::kSimulated;
+}
+
 Result<void> check_same(const UpRequest& request, const Files& files, const FolderWorld& world,
-                        const std::string& folder) {
+                        const std::string& folder, const std::optional<std::string>& cluster) {
   const Refusal refuse(folder);
   const Beginning& beginning = world.beginning;
-  const WorldKind kind = world.files.is_local() ? WorldKind::kLocal : WorldKind::kSimulated;
-  if (request.world && *request.world != kind) {
-    const bool is_local = kind == WorldKind::kLocal;
-    return refuse("--world", is_local ? "local" : "simulated", is_local ? "simulated" : "local");
+  const WorldKind kind = kind_of(world.files);
+  if (request.world && *request.world != kind)
+    return refuse("--world", std::string(word(kind)), std::string(word(*request.world)));
+  if (world.files.cluster() != cluster) {
+    return refuse("the cluster", in_quotes(world.files.cluster().value_or("")) + " (uid of its namespace kube-system)",
+                  in_quotes(cluster.value_or("")));
   }
   if (auto same = check_same_scenario(request, files, world, refuse); !same) return same;
   if (request.tier_sure && *request.tier_sure != world.scenario.tiers.sure) {
@@ -169,7 +179,7 @@ Result<FolderWorld> find_world(const UpRequest& request, const Files& files, con
     world.files = std::move(world.history->files);
     world.scenario = std::move(world.history->scenario);
     world.fleet = std::move(world.history->fleet);
-    if (auto same = check_same(request, files, world, start.folder); !same) return pass_on(same.error());
+    if (auto same = check_same(request, files, world, start.folder, start.cluster); !same) return pass_on(same.error());
   }
   world.has_journal = true;
   return world;

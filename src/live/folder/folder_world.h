@@ -29,10 +29,11 @@ struct FolderWorld {
 
 /// The inputs of a start.
 struct StartFacts {
-  std::string folder;                          ///< as messages name it
-  JournalReader* journal = nullptr;            ///< borrowed; null: the folder has none
-  std::int64_t now_us = 0;                     ///< microseconds since 1970, at which a new world begins
-  std::vector<device::LocalGpu> machine = {};  ///< the GPUs of this machine, for a new local world
+  std::string folder;                                 ///< as messages name it
+  JournalReader* journal = nullptr;                   ///< borrowed; null: the folder has none
+  std::int64_t now_us = 0;                            ///< microseconds since 1970, at which a new world begins
+  std::vector<device::LocalGpu> machine = {};         ///< the GPUs of this machine or cluster, for a new world of these
+  std::optional<std::string> cluster = std::nullopt;  ///< the uid of the cluster's namespace kube-system
 };
 
 /// Reads the journal and checks that the request matches it; without a journal, reads the scenario. Nothing is written.

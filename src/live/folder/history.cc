@@ -13,6 +13,7 @@
 #include "domain/scenario/load.h"
 #include "live/folder/local_fleet.h"
 #include "live/folder/tier_files.h"
+#include "live/folder/up_request.h"
 #include "live/rows/entry_rows.h"
 #include "live/rows/hex.h"
 #include "live/session/demo.h"
@@ -26,7 +27,14 @@ constexpr const char* kOpened = "Opened";
 constexpr const char* kFile = "ScenarioFile";
 constexpr const char* kFolder = "ScenarioFolder";
 constexpr int kFormat = 1;
-constexpr int kLocalFormat = 2;  ///< of the row Opened of a local world: versions without local worlds refuse it
+constexpr int kLocalFormat = 2;    ///< of the row Opened of a local world: versions without local worlds refuse it
+constexpr int kClusterFormat = 3;  ///< likewise of a world of a cluster
+constexpr int kSnapshotFormatMax = kSnapshotFormat + 2;
+
+int format_of(const RecordedFiles& files) {
+  if (files.cluster()) return kClusterFormat;
+  return files.is_local() ? kLocalFormat : kFormat;
+}
 constexpr std::array<const char*, 3> kApprovals = {"never", "first", "always"};
 
 std::string beginning_json(const Beginning& beginning) {
@@ -66,7 +74,7 @@ class HistoryReader {
     if (kind != kOpened && kind != kFile && kind != kFolder) return take_entry(row);
     const auto tree = json::parse_document(row.entry.body, "row", json::kNoLimits);
     if (!tree) return wrong(row, kOtherBody);
-    if (row.entry.format > kLocalFormat) return wrong(row, "a later version has written it");
+    if (row.entry.format > kClusterFormat) return wrong(row, "a later version has written it");
     yaml::Report report("row");
     auto taken = take_beginning(row, yaml::Value(*tree, report));
     return report.has_failed() ? wrong(row, kOtherBody) : std::move(taken);
@@ -77,10 +85,10 @@ class HistoryReader {
     const auto wrong = [&](const char* what) {
       return fail(ErrorCode::kUnavailable, fmt::format("{}: snapshot of row {}: {}", path_, snapshot.sequence, what));
     };
-    if (snapshot.format > kSnapshotFormat + 1) return wrong("a later version has written it: use that version");
+    if (snapshot.format > kSnapshotFormatMax) return wrong("a later version has written it: use that version");
     ArchiveReader archive(snapshot.body);
     archive(beginning_.emplace(), files_, session_.emplace());
-    const bool is_later = snapshot.format > kSnapshotFormat && !files_.is_local();
+    const bool is_later = snapshot.format > snapshot_format(files_);
     if (is_later || !archive.is_at_end()) return wrong("not what this version writes");
     saved_sequence_ = snapshot.sequence;
     saved_bytes_ = snapshot.body.size();
@@ -149,6 +157,7 @@ class HistoryReader {
     if (beginning_->scenario) {
       scenario = scenario::load_scenario(*beginning_->scenario, files_, {.allows_empty = true});
     }
+    if (scenario && files_.cluster() && !beginning_->scenario) scenario->name = word(WorldKind::kKubernetes);
     if (scenario && files_.is_local()) scenario = with_fleet(std::move(*scenario));
     if (!scenario) return fail(ErrorCode::kUnavailable, fmt::format("{}: {}", path_, scenario.error().message));
     if (auto put = put_tier_settings(*scenario, files_.contents()); !put) {
@@ -237,7 +246,7 @@ Result<bool> is_early_enough(JournalReader& reader, const JournalSnapshot& snaps
 
 }  // namespace
 
-int snapshot_format(const RecordedFiles& files) { return files.is_local() ? kSnapshotFormat + 1 : kSnapshotFormat; }
+int snapshot_format(const RecordedFiles& files) { return kSnapshotFormat + format_of(files) - kFormat; }
 
 Scenario scenario_without_services() {
   Scenario scenario;
@@ -252,7 +261,7 @@ std::vector<JournalEntry> first_rows(const Beginning& beginning, const RecordedF
   const auto add = [&](const char* kind, int format, std::string body) {
     rows.push_back({.at = Instant(), .wall_us = wall_us, .kind = kind, .format = format, .body = std::move(body)});
   };
-  add(kOpened, files.is_local() ? kLocalFormat : kFormat, beginning_json(beginning));
+  add(kOpened, format_of(files), beginning_json(beginning));
   Writer json;
   for (const auto& [path, content] : files.contents()) {
     json.open_object().member("path", path).member("hex", journal::hex_of(content)).close_object();

@@ -12,6 +12,8 @@ namespace berth::live {
 
 /// The fleet's name among the recorded files of a world. No file of a scenario has this name.
 inline constexpr const char* kLocalFleetFile = "berth:local-fleet";
+/// Likewise the cluster of a world of a cluster, which has a fleet, too: the uid of its namespace kube-system.
+inline constexpr const char* kClusterFile = "berth:cluster";
 
 /// JSON.
 [[nodiscard]] std::string fleet_json(const std::vector<device::LocalGpu>& gpus);

@@ -46,8 +46,13 @@ class RecordedFiles : public Files {
   [[nodiscard]] Result<std::optional<std::vector<std::string>>> list(const std::string& path) const override;
   [[nodiscard]] const std::map<std::string, std::string>& contents() const { return contents_; }
   [[nodiscard]] const std::map<std::string, std::vector<std::string>>& folders() const { return folders_; }
-  /// Whether the world uses real GPUs: its fleet is among the files.
+  /// Whether the world uses real GPUs, of this machine or of a cluster: its fleet is among the files.
   [[nodiscard]] bool is_local() const { return contents_.contains(kLocalFleetFile); }
+  /// The cluster whose GPUs it uses; nothing: none.
+  [[nodiscard]] std::optional<std::string> cluster() const {
+    const auto found = contents_.find(kClusterFile);
+    return found == contents_.end() ? std::nullopt : std::optional(found->second);
+  }
 
   template <class Archive, class Self>
   static void archive_fields(Archive& archive, Self& self) {

@@ -21,7 +21,36 @@ Result<void> check_no_devices(const UpRequest& request) {
   return {};
 }
 
+/// Options that are about the GPUs of this machine, or about its gateway.
+Result<void> check_cluster(const UpRequest& request) {
+  const auto wrong = [](std::string_view option, const std::string& found) {
+    return invalid(fmt::format("{}: wanted none in the world of a cluster, found {}", option, found));
+  };
+  if (request.speed != 1) {
+    return invalid(fmt::format("--speed: wanted 1 in the world of a cluster, whose pods take their own time, found {}",
+                               request.speed == 0 ? "\"max\"" : fmt::format("{}", request.speed)));
+  }
+  if (request.measures_load)
+    return invalid("--load: wanted simulated or none in the world of a cluster, found \"measured\"");
+  if (request.device_metrics) return wrong("--device-metrics", "an address");
+  if (request.nvml_path) return wrong("--nvml", *request.nvml_path);
+  if (request.hands_path) return wrong("--hands", *request.hands_path);
+  return {};
+}
+
 }  // namespace
+
+std::string_view word(WorldKind kind) {
+  switch (kind) {
+    case WorldKind::kSimulated:
+      return "simulated";
+    case WorldKind::kLocal:
+      return "local";
+    case WorldKind::kKubernetes:
+      return "kubernetes";
+  }
+  return {};
+}
 
 Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
   if (request.world == WorldKind::kSimulated) {
@@ -36,6 +65,9 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
     return request;
   }
   if (!request.is_speed_stated) request.speed = 1;
+  if (kind == WorldKind::kKubernetes) {
+    if (auto fits = check_cluster(request); !fits) return pass_on(fits.error());
+  }
   if (request.speed == 0) {
     return invalid("--speed: wanted a number in a world of real GPUs, which take their own time, found \"max\"");
   }
@@ -49,6 +81,6 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
   return request;
 }
 
-bool has_real_time(const UpRequest& request) { return request.world == WorldKind::kLocal && request.speed == 1; }
+bool has_real_time(const UpRequest& request) { return request.world != WorldKind::kSimulated && request.speed == 1; }
 
 }  // namespace berth::live

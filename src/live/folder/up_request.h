@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/core/decimal.h"
@@ -28,7 +29,9 @@ inline constexpr std::int64_t kSeriesMaxLeast = 1'000;
 inline constexpr std::int64_t kSeriesMaxMost = 1'000'000;
 
 /// The kind of a world's devices.
-enum class WorldKind { kSimulated, kLocal };
+enum class WorldKind { kSimulated, kLocal, kKubernetes };
+/// "simulated", "local", "kubernetes".
+[[nodiscard]] std::string_view word(WorldKind kind);
 
 /// Where the API listens.
 struct ListenAddress {

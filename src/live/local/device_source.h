@@ -38,6 +38,7 @@ struct DeviceProcessView {
 struct DeviceView {
   std::string uuid;
   std::optional<std::string> pci_bus_id = std::nullopt;
+  std::optional<std::string> node = std::nullopt;          ///< of a cluster
   std::optional<std::string> why_observed = std::nullopt;  ///< why it must not be changed; absent: it may
   std::optional<bool> is_mig_on = std::nullopt;            ///< absent: it has no MIG
   std::optional<bool> is_mig_pending_on = std::nullopt;
@@ -80,6 +81,7 @@ struct DeviceSource {
   /// The last bytes of the log of a program.
   std::function<std::optional<std::string>(const std::string& slice, std::uint64_t generation, std::size_t bytes_max)>
       log = {};
+  std::string world = "local";    ///< the word for it: "local", "kubernetes"
   bool has_load = true;           ///< the requests of services are known
   bool is_load_measured = false;  ///< by gateways; else they are simulated
 

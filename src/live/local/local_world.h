@@ -25,6 +25,7 @@
 #include "live/local/device_orders.h"
 #include "live/local/device_source.h"
 #include "live/local/health_watch.h"
+#include "live/local/outside_world.h"
 #include "sim/world/world_left.h"
 #include "world/slices/observed_layout.h"
 
@@ -53,14 +54,14 @@ struct LocalManagement {
                                         const std::vector<device::LocalGpu>& fleet);
 
 /// The local world of one `berth up`. Its functions that take a session are called under the session's lock.
-class LocalWorld {
+class LocalWorld : public OutsideWorld {
  public:
   /// Reads the GPUs. `fleet`: those with which the world began. A GPU that does not answer in time counts as lost until
   /// it does.
   LocalWorld(edges::LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
              std::chrono::milliseconds patience = kFirstReadingPatience, edges::GpuWatcherOptions watching = {});
   /// Ends the threads; those whose driver hangs are left behind.
-  ~LocalWorld();
+  ~LocalWorld() override;
   LocalWorld(const LocalWorld&) = delete;
   LocalWorld& operator=(const LocalWorld&) = delete;
 
@@ -71,15 +72,15 @@ class LocalWorld {
   [[nodiscard]] DeviceLibraryView library() const;
 
   /// Why GPUs must not be changed, for SessionOptions::observed.
-  [[nodiscard]] std::map<GpuId, std::string> observed() const;
+  [[nodiscard]] std::map<GpuId, std::string> observed() const override;
   /// The layouts of the devices that can be read, for Session::begin.
-  [[nodiscard]] std::map<GpuId, world::ObservedLayout> sights() const;
+  [[nodiscard]] std::map<GpuId, world::ObservedLayout> sights() const override;
   /// Merges what exists on the devices into what they remember.
-  void adopt(sim::WorldLeft& left);
+  void adopt(sim::WorldLeft& left) override;
   /// The same for a world that begins: reports the devices and their slices to it.
-  void tell(Session& session);
+  void tell(Session& session) override;
   /// Reports what the GPUs of a world that continues say about themselves, unless the session has it already.
-  void tell_notes(Session& session);
+  void tell_notes(Session& session) override;
 
   /// HealthWatch::use_programs.
   void use_programs(std::function<std::string(const std::string& slice)> restart) {
@@ -87,16 +88,16 @@ class LocalWorld {
   }
 
   /// `on_report` may be called by any thread, when `serve` has something to do.
-  void start(std::function<void()> on_report);
+  void start(std::function<void()> on_report) override;
   /// After this `on_report` is not called any more.
-  void stop();
+  void stop() override;
   /// Reports news to the session, and sends the changes that it wants to the GPU agent.
-  void serve(Session& session);
+  void serve(Session& session) override;
 
   /// Of the MIG device of a slice, or of the GPU where it is all of one; nothing: it is not known now.
   [[nodiscard]] std::optional<std::string> uuid_of(const Slice& slice) const;
   /// Any thread may use it while this object exists.
-  [[nodiscard]] DeviceSource source(bool has_load);
+  [[nodiscard]] DeviceSource source(bool has_load) override;
   /// The GPUs for monitoring systems, in the order of the world. Any thread may call it until `stop`. The GPUs point
   /// into this object. Needs GpuWatcherOptions::collects_figures.
   [[nodiscard]] std::vector<device::MonitoredGpu> monitored() const;

@@ -49,7 +49,8 @@ constexpr std::array<std::string_view, std::variant_size_v<EventWhat>> kEventKin
                                                                                       "TimesMeasured",
                                                                                       "GpuRented",
                                                                                       "TierMeasured",
-                                                                                      "SpeedMeasured"};
+                                                                                      "SpeedMeasured",
+                                                                                      "SliceAdopted"};
 /// Kinds of entries, by their index in live::Entry::what.
 constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = {"Begun",           "",
                                                                                  "Seconds",         "Stepped",

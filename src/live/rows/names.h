@@ -146,6 +146,8 @@ inline constexpr std::array kNames<SpeedPlace> = {"service", "model", "profile"}
 template <>
 inline constexpr std::array kNames<SpeedMeasured> = {"place", "factor", "batches", "is_used"};
 template <>
+inline constexpr std::array kNames<SliceAdopted> = {"slice", "service", "number"};
+template <>
 inline constexpr std::array kNames<SolveFinished> = {"question", "solution"};
 
 // ---- entries

@@ -99,6 +99,7 @@ sim::LoopOptions Session::loop_options() {
   loop.world.dispatch = row.dispatch;
   loop.world.is_endless = !options_->has_end;
   loop.world.has_load = options_->has_load;
+  loop.world.programs = options_->runs_all_services ? world::ProgramsOf::kAll : world::ProgramsOf::kRun;
   loop.world.devices = options_->has_outside_devices ? sim::Devices::kOutside : sim::Devices::kSimulated;
   loop.world.second_measured = [this](const sim::MeasuredSecond& second) { series_->add(second); };
   loop.world.batches_measured = [this](const std::vector<sim::BatchTimes>& measured) {

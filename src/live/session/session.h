@@ -242,12 +242,17 @@ class Session {
   [[nodiscard]] MeasuredTimes device_times() const;
   /// Forbids changes of a GPU for this reason, from now on; none: allows them. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
+  /// A slice that stands on an outside device already, and on which a program of the service runs or is about to, is the
+  /// engine's from now on. Returns false if something else of ours takes its place.
+  bool adopt(const Slice& slice, ServiceId service);
   // Programs on the slices of outside devices (world::SliceTable).
   [[nodiscard]] std::vector<world::ProgramSlice> program_slices();
   /// It answers requests: a slice that starts serves now. `took`: since its start.
   void program_ready(const world::ProgramSlice& on, std::optional<Micros> took);
   /// None runs there, and none is being started.
   void program_gone(const world::ProgramSlice& on);
+  /// It cannot run there: the slice is destroyed once its program is gone.
+  void program_failed(const world::ProgramSlice& on, const std::string& why);
   /// Emits what happened to a program, and logs it as an event.
   void on_program_note(const ProgramNoted& noted);
   // What gateways counted (SessionOptions::measures_load; request_book.h).

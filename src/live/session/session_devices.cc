@@ -31,6 +31,15 @@ void Session::return_gpu(GpuId gpu) {
   report_world(false);
 }
 
+bool Session::adopt(const Slice& slice, ServiceId service) {
+  if (gpu_state(slice.gpu).health == GpuHealth::kLost) return false;
+  const std::vector<std::uint64_t>& numbers = loop_->engine().last_numbers();
+  const std::uint64_t last = slice.gpu.index < numbers.size() ? numbers[slice.gpu.index] : 0;
+  const bool is_adopted = loop_->adopt(slice, service, last + 1);
+  report_world(false);
+  return is_adopted;
+}
+
 bool Session::observe(GpuId gpu, const std::optional<std::string>& why) {
   auto scheduled = order_to_observe(gpu, gpu_state(gpu), why);
   return !scheduled || order_event({.at = now(), .what = *std::move(scheduled)});

@@ -26,6 +26,8 @@ struct SessionOptions {
   std::optional<std::map<GpuId, std::string>> observed = std::nullopt;
   /// Slices are created and destroyed by outside devices (Session::take_device_intents), not by the simulated world.
   bool has_outside_devices = false;
+  /// Each service has a process on each of its slices, not only those with `run`: pods of a cluster.
+  bool runs_all_services = false;
   double device_speed = 1;  ///< outside devices: seconds of the world per second of the devices; > 0
   /// The first layout obeys approval, pause and windows without changes, and takes its time, as on devices that exist
   /// (EngineRules). A session that is restored or repeated must have the same value.

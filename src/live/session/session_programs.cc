@@ -57,6 +57,16 @@ void Session::program_gone(const world::ProgramSlice& on) {
   report_world(false);
 }
 
+void Session::program_failed(const world::ProgramSlice& on, const std::string& why) {
+  on_program_note({.service = on.service,
+                   .slice = on.slice,
+                   .generation = on.generation,
+                   .note = ProgramNote::kFailed,
+                   .text = why});
+  loop_->program_failed(on.slice, on.generation, why);
+  report_world(false);
+}
+
 void Session::add_batch_times(const sim::BatchTimes& times) { measured_speeds_->add(times); }
 
 void Session::on_program_note(const ProgramNoted& noted) {

@@ -272,6 +272,12 @@ void Loop::end_device_action(const world::DeviceActionEnd& end) {
   see_world();
 }
 
+bool Loop::adopt(const Slice& slice, ServiceId service, std::uint64_t number) {
+  const bool is_adopted = world_->adopt(slice, service, number, now_);
+  see_world();
+  return is_adopted;
+}
+
 void Loop::program_ready(const Slice& slice, std::uint64_t generation) {
   world_->program_ready(slice, generation, now_);
   see_world();
@@ -279,6 +285,11 @@ void Loop::program_ready(const Slice& slice, std::uint64_t generation) {
 
 void Loop::program_gone(const Slice& slice, std::uint64_t generation) {
   world_->program_gone(slice, generation, now_);
+  see_world();
+}
+
+void Loop::program_failed(const Slice& slice, std::uint64_t generation, const std::string& why) {
+  world_->program_failed(slice, generation, why, now_);
   see_world();
 }
 

@@ -116,8 +116,10 @@ class Loop {
   void end_device_action(const world::DeviceActionEnd& end);
   /// Programs on slices (world::SliceTable): the engine sees at once that a slice serves, or goes.
   [[nodiscard]] std::vector<world::ProgramSlice> program_slices() { return world_->program_slices(); }
+  bool adopt(const Slice& slice, ServiceId service, std::uint64_t number);
   void program_ready(const Slice& slice, std::uint64_t generation);
   void program_gone(const Slice& slice, std::uint64_t generation);
+  void program_failed(const Slice& slice, std::uint64_t generation, const std::string& why);
   /// Seconds of services that were measured outside: the engine sees them with its next step.
   void see_second(const ServiceSecond& second) {
     observe({.at = Instant::at_second(second.second + 1), .what = second});

@@ -26,6 +26,7 @@ World::World(const Scenario& scenario, std::uint64_t seed, const WorldOptions& o
       busy_(scenario.gpu_count(), scenario.services.size()),
       tables_(scenario_, options.sharing),
       simulated_driver_(scenario_, faults_),
+      outside_driver_(options.programs),
       slices_(scenario_, slice_journal(), busy_,
               options.devices == Devices::kOutside ? static_cast<SliceDriver&>(outside_driver_) : simulated_driver_),
       rented_(scenario_, options.gpus_at_start, journal_),

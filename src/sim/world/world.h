@@ -98,10 +98,13 @@ class World {
   /// Reports the end of one of them (SliceTable::end_device_action).
   void end_device_action(const world::DeviceActionEnd& end, Instant now);
 
-  /// Programs on slices: SliceTable::program_slices, program_ready, program_gone.
+  /// Programs on slices: SliceTable::program_slices, program_ready, program_gone, program_failed.
   [[nodiscard]] std::vector<world::ProgramSlice> program_slices() { return slices_.program_slices(); }
+  /// SliceTable::adopt. Requires: the GPU is not lost.
+  bool adopt(const Slice& slice, ServiceId service, std::uint64_t number, Instant now);
   void program_ready(const Slice& slice, std::uint64_t generation, Instant now);
   void program_gone(const Slice& slice, std::uint64_t generation, Instant now);
+  void program_failed(const Slice& slice, std::uint64_t generation, const std::string& why, Instant now);
 
   /// Which GPUs are rented, and how long they were paid for.
   [[nodiscard]] const RentedGpus& rented() const { return rented_; }

@@ -10,6 +10,7 @@
 #include "domain/values/serving_modes.h"
 #include "sim/world/batch_times.h"
 #include "sim/world/service_meter.h"
+#include "world/slices/outside_driver.h"
 
 namespace berth::sim {
 
@@ -28,6 +29,7 @@ struct WorldOptions {
   /// Services get requests and retrain. Without load, nothing is known of them: none of their seconds is reported.
   bool has_load = true;
   Devices devices = Devices::kSimulated;
+  world::ProgramsOf programs = world::ProgramsOf::kRun;  ///< with Devices::kOutside
   /// The world does not end with the longest window; windows with `repeat: true` start again.
   bool is_endless = false;
   /// Called with each second of each service, including what the engine does not see. May be empty.

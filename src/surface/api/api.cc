@@ -11,6 +11,7 @@
 #include "live/session/session.h"
 #include "surface/api/blob_routes.h"
 #include "surface/api/calibration_routes.h"
+#include "surface/api/cluster_owned.h"
 #include "surface/api/event_routes.h"
 #include "surface/api/fault_routes.h"
 #include "surface/api/gateway_routes.h"
@@ -59,6 +60,7 @@ Api::Api(live::Session& session, edges::FairMutex& lock, ApiOptions options)
     : watch_(std::move(options.watch)),
       key_(std::move(options.key)),
       gateway_key_(std::move(options.gateway_key)),
+      cluster_key_(std::move(options.cluster_key)),
       login_(std::move(options.login.token), std::move(options.login.key)),
       meter_(options.metered_max),
       context_{.session = SessionAccess(session, lock),
@@ -105,6 +107,8 @@ HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed
                           id);
   }
   if (!routed) return error_response(routed.error(), id);
+  const auto owned = owned_by_cluster(context_, request, *routed);
+  if (owned && !has_cluster_key(request)) return error_response(*owned, id);
   if (!is_public && !routed->route->takes_query) {
     if (const auto none = check_no_query(request); !none) return error_response(none.error(), id);
   }
@@ -144,7 +148,12 @@ std::string Api::next_request_id() { return fmt::format("r-{:08}", ++request_cou
 
 bool Api::has_key(const HttpRequest& request) const {
   const auto given = bearer_of(request);
-  return given && (is_same_secret(*given, key_) || login_.accepts(*given));
+  return given && (is_same_secret(*given, key_) || login_.accepts(*given) || has_cluster_key(request));
+}
+
+bool Api::has_cluster_key(const HttpRequest& request) const {
+  const auto given = bearer_of(request);
+  return given && !cluster_key_.empty() && is_same_secret(*given, cluster_key_);
 }
 
 bool Api::has_gateway_key(const HttpRequest& request) const {

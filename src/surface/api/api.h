@@ -36,6 +36,8 @@ struct LoginSecrets {
 struct ApiOptions {
   std::string key;               ///< the text of admin.key, not empty
   std::string gateway_key = {};  ///< that of gateway.key; empty: the routes of the gateway take none
+  /// Of whoever may write what the cluster owns (cluster_owned.h), in its name; empty: nobody.
+  std::string cluster_key = {};
   GatewaySource gateway = {};
   WorldEpoch epoch;
   std::string page;  ///< the HTML of "/"
@@ -74,12 +76,14 @@ class Api final : public HttpHandler {
   [[nodiscard]] std::string next_request_id();
   [[nodiscard]] bool has_key(const HttpRequest& request) const;
   [[nodiscard]] bool has_gateway_key(const HttpRequest& request) const;
+  [[nodiscard]] bool has_cluster_key(const HttpRequest& request) const;
   [[nodiscard]] ApiResult<HttpAnswer> answer_later(const HttpRequest& request, const Routed& routed,
                                                    WatchedRequest& watched);
 
   const RequestWatch watch_;
   std::string key_;
   std::string gateway_key_;
+  std::string cluster_key_;
   OneTimeLogin login_;
   RequestMeter meter_;
   ApiContext context_;

@@ -125,6 +125,7 @@ void put_use(Writer& json, const GpuModel& model, const live::DeviceView& device
 
 void put_device(Writer& json, const GpuModel& model, const live::DeviceView& device) {
   json.member("uuid", device.uuid).member("pci_bus_id", device.pci_bus_id);
+  if (device.node) json.member("cluster_node", *device.node);
   json.member("managed", !device.why_observed.has_value()).member("managed_reason", device.why_observed);
   put_mig(json, device);
   json.member("recovery_action", device.recovery_action).list("differences", device.differences);

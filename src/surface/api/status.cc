@@ -51,7 +51,7 @@ std::string status_object(const ApiContext& context, const StatusView& view) {
   const DriverStatus driver = context.driver_status();
   const live::DeviceSource& devices = context.format.devices;
   Writer json;
-  json.open_object().member("world", devices.is_local() ? "local" : "simulated");
+  json.open_object().member("world", devices.is_local() ? std::string_view(devices.world) : "simulated");
   json.member("time", context.format.epoch.text(view.now)).key("speed");
   driver.speed > 0 ? json.value(driver.speed) : json.value("max");
   put_load(json, devices);

@@ -11,6 +11,8 @@ struct ObservedLayout {
   std::vector<Slice> slices;  ///< ascending
   /// Those of them on which nothing can run: an interrupted change left them.
   std::vector<Slice> orphans = {};
+  /// Only foreign slices are observed: our own ones stay as they are known.
+  bool is_of_others = false;
 };
 
 }  // namespace berth::world

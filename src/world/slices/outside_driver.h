@@ -6,6 +6,7 @@
 /// reads what exists on each GPU (`SliceTable::observe`).
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -14,8 +15,16 @@
 
 namespace berth::world {
 
+/// Which services have a process on each of their slices.
+enum class ProgramsOf : std::uint8_t {
+  kRun,  ///< those with `run`
+  kAll,  ///< each, as where a slice of a service is a pod of a cluster
+};
+
 class OutsideDriver : public SliceDriver {
  public:
+  explicit OutsideDriver(ProgramsOf programs = ProgramsOf::kRun) : programs_(programs) {}
+
   [[nodiscard]] std::optional<ActionTime> begin(const DeviceAction& action) override {
     collected_.push_back(action);
     return std::nullopt;
@@ -28,6 +37,9 @@ class OutsideDriver : public SliceDriver {
   }
   [[nodiscard]] bool can_devices_differ() const override { return true; }
   [[nodiscard]] bool has_programs() const override { return true; }
+  [[nodiscard]] bool runs(const ServiceSpec& service) const override {
+    return programs_ == ProgramsOf::kAll || SliceDriver::runs(service);
+  }
 
   /// Actions that were begun and not taken yet, in the order in which each GPU must get them. Those on a GPU that was
   /// lost since are no longer awaited (SliceTable::awaits).
@@ -35,6 +47,7 @@ class OutsideDriver : public SliceDriver {
   void forget_collected() { collected_.clear(); }
 
  private:
+  ProgramsOf programs_;
   std::vector<DeviceAction> collected_;
 };
 

@@ -22,6 +22,8 @@ class SliceReports {
   void add_failed(const TrackedSlice& slice, ActionKind kind, std::string why, Instant now);
   void add_failed(ActionFailed failed, Instant now) { events_.push_back({.at = now, .what = std::move(failed)}); }
 
+  void add_adopted(const SliceAdopted& adopted, Instant now) { events_.push_back({.at = now, .what = adopted}); }
+
   /// Requests a report of what exists on the GPU, at this instant.
   void want_observed(GpuId gpu) { to_observe_.push_back(gpu); }
   /// Reports what exists on all requested GPUs. `known_numbers` by GpuId. O(their slices).

@@ -107,6 +107,9 @@ class SliceTable {
   [[nodiscard]] std::vector<ProgramSlice> program_slices();
   /// The program of a slice that starts is ready: the slice serves. Ignored if it is not awaited.
   void program_ready(const Slice& slice, std::uint64_t generation, Instant now);
+  /// The program of a slice that starts or serves cannot run there: reported as a creation that failed. The slice is
+  /// destroyed once its program is gone; a slice that served counts as lost (`take_effects`).
+  void program_failed(const Slice& slice, std::uint64_t generation, const std::string& why, Instant now);
   /// No program runs on the slice. Requires of the caller: none is being started there.
   void program_gone(const Slice& slice, std::uint64_t generation, Instant now);
 
@@ -121,6 +124,9 @@ class SliceTable {
   /// being created or destroyed are left alone: the result of that says whether they exist. `take_effects` and
   /// `forget_lost` as for `lose`.
   void observe(GpuId gpu, const ObservedLayout& layout, Instant now);
+  /// A slice that stands already is ours from now on, with a holder whose program runs on it, or is about to; `number`
+  /// becomes the latest Action::number of its GPU. Returns false if something else takes its place.
+  bool adopt(const Slice& slice, ServiceId service, std::uint64_t number, Instant now);
   /// Adds a foreign slice; slices that wait for its room fail. Requires: has_room.
   void add_foreign(const Slice& slice, Instant now);
   /// Removes the foreign slices of a GPU.

@@ -65,6 +65,23 @@ void SliceTable::own(SliceIndex index, std::uint64_t generation, Instant now) {
   journal(SliceEvent::kCreated, index, now);
 }
 
+bool SliceTable::adopt(const Slice& slice, ServiceId service, std::uint64_t number, Instant now) {
+  const auto existing = places_.find_existing(slice);
+  if (existing ? !at(*existing).is_foreign : !has_room(slice)) return false;
+  account(now);
+  if (!existing) place_foreign(slice, now);
+  const SliceIndex index = *places_.find_existing(slice);
+  own(index, number, now);
+  TrackedSlice& adopted = change(index);
+  adopted.holding = {.slice = slice, .services = {service}};
+  adopted.phase = SlicePhase::kStarting;
+  known_numbers_[slice.gpu.index] = std::max(known_numbers_[slice.gpu.index], number);
+  reports_.add_adopted({.slice = slice, .service = service, .number = number}, now);
+  begin_start(index, now);
+  report_observed(now);
+  return true;
+}
+
 void SliceTable::clear_foreign(GpuId gpu, Instant now) {
   account(now);
   if (!drop_foreign_but(gpu, {})) return;
@@ -91,7 +108,7 @@ bool SliceTable::drop_foreign_but(GpuId gpu, const std::vector<Slice>& existing)
 void SliceTable::observe(GpuId gpu, const ObservedLayout& layout, Instant now) {
   account(now);
   drop_foreign_but(gpu, layout.slices);
-  drop_missing(gpu, layout.slices, now);
+  if (!layout.is_of_others) drop_missing(gpu, layout.slices, now);
   for (const Slice& slice : layout.slices) {
     if (places_.find_existing(slice) || !has_room(slice)) continue;
     place_foreign(slice, now);

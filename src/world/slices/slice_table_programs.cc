@@ -10,7 +10,7 @@ namespace berth::world {
 std::optional<ServiceId> SliceTable::program_holder(const Holding& holding) const {
   if (!driver_.has_programs() || holding.role != Role::kInference) return std::nullopt;
   for (const ServiceId service : holding.services) {
-    if (scenario_.services[service.index].running.program) return service;
+    if (driver_.runs(scenario_.services[service.index])) return service;
   }
   return std::nullopt;
 }
@@ -78,6 +78,22 @@ void SliceTable::program_gone(const Slice& slice, std::uint64_t generation, Inst
   }
   drained(*index, now);
   begin_waiting(now);
+  report_observed(now);
+}
+
+void SliceTable::program_failed(const Slice& slice, std::uint64_t generation, const std::string& why, Instant now) {
+  const auto index = places_.find_existing(slice);
+  if (!index || at(*index).created_as != generation || !at(*index).has_program) return;
+  const SlicePhase phase = at(*index).phase;
+  const bool is_live = phase == SlicePhase::kStarting || phase == SlicePhase::kUp;
+  if (at(*index).is_unwanted || !is_live) return;
+  account(now);
+  reports_.add_failed(at(*index), ActionKind::kCreation, why, now);
+  change(*index).is_unwanted = true;
+  if (phase == SlicePhase::kUp) {
+    effects_.push_back({.kind = SliceEffect::Kind::kLose, .slice = *index});
+  }
+  drain_start(*index, now);
   report_observed(now);
 }
 

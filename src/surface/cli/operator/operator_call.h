@@ -3,12 +3,14 @@
 
 #include <cstdio>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "base/core/result.h"
 #include "domain/ports/files.h"
 #include "kube/access/access.h"
 #include "kube/placing/owned_pools.h"
+#include "live/folder/up_request.h"
 
 namespace berth::cli {
 
@@ -17,10 +19,13 @@ struct OperatorCall {
   kube::Access access;
   std::vector<kube::OwnedPools> own;
   bool is_dry_run = false;
+  live::UpRequest up;        ///< of its session
+  std::string version = {};  ///< of the program
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   const Files* files = nullptr;
   std::function<int(const Error&)> report_failure = {};  ///< prints the error; returns the exit status
+  std::function<Result<live::RereadConfig>()> read_config_again = {};
 };
 
 }  // namespace berth::cli

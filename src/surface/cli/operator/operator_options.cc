@@ -30,7 +30,18 @@ OptionTable operator_option_rows(OperatorWords& words) {
       {"--kubeconfig", "FILE", "How the cluster is reached [KUBECONFIG, else the identity of the pod]",
        &words.kubeconfig},
       {"--context", "NAME", "Another context of it than the current one", &words.context},
-      {"--dry-run", "", "What would be written is printed, and nothing is written", &words.dry_run},
+      {"--dry-run", "", "What would be written to the cluster is printed, and nothing is written there",
+       &words.dry_run},
+      {"--data", "FOLDER", "What is recorded; it belongs to one cluster [~/.local/state/berth]", &words.data},
+      {"--listen", "HOST:PORT", "A loopback address for the API and the page [127.0.0.1:8642]", &words.listen},
+      {"--scenario", "FILE", "Services, tenants and costs to begin with; its fleet is that of the cluster",
+       &words.scenario},
+      {"--load", "simulated", "Services get the requests that their arrivals describe [they expect what they state]",
+       &words.load},
+      {"--policy", "NAME", "berth or fixed [berth]", &words.policy},
+      {"--approval", "WHEN", "never, first or always [never]", &words.approval},
+      {"--seed", "N", "Of what is simulated [1]", &words.seed},
+      {"--journal", "FILE", "What happens, as JSON lines", &words.journal},
   };
 }
 
@@ -45,10 +56,30 @@ Result<OperatorRequest> check_operator_options(const OperatorWords& words, const
   if (config->kubernetes_own.empty()) {
     return invalid(*words.config + ": kubernetes.own: wanted at least one driver whose pools Berth owns, found none");
   }
+  auto up = read_up_request(up_options_of(words), files);
+  if (!up) return pass_on(up.error());
+  up->request.is_dry_run = words.dry_run;
   auto access = find_access(words, around, files);
   if (!access) return pass_on(access.error());
-  return OperatorRequest{
-      .access = *std::move(access), .own = std::move(config->kubernetes_own), .is_dry_run = words.dry_run};
+  return OperatorRequest{.access = *std::move(access),
+                         .own = std::move(config->kubernetes_own),
+                         .is_dry_run = words.dry_run,
+                         .up = *std::move(up)};
+}
+
+UpOptions up_options_of(const OperatorWords& words) {
+  UpOptions options;
+  options.config = words.config;
+  options.world = "kubernetes";
+  options.scenario = words.scenario;
+  options.data = words.data;
+  options.listen = words.listen;
+  options.load = words.load;
+  options.policy = words.policy;
+  options.approval = words.approval;
+  options.seed = words.seed;
+  options.journal = words.journal;
+  return options;
 }
 
 }  // namespace berth::cli

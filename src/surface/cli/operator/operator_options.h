@@ -10,6 +10,8 @@
 #include "kube/access/access.h"
 #include "kube/placing/owned_pools.h"
 #include "surface/cli/shared/option_row.h"
+#include "surface/cli/shared/up_options.h"
+#include "surface/cli/up/stated_request.h"
 
 namespace berth::cli {
 
@@ -18,7 +20,19 @@ struct OperatorWords {
   std::optional<std::string> kubeconfig;
   std::optional<std::string> context;
   bool dry_run = false;
+  // As those of `berth up`.
+  std::optional<std::string> scenario;
+  std::optional<std::string> data;
+  std::optional<std::string> listen;
+  std::optional<std::string> load;
+  std::optional<std::string> policy;
+  std::optional<std::string> approval;
+  std::optional<std::string> seed;
+  std::optional<std::string> journal;
 };
+
+/// The same as options of `berth up --world kubernetes`.
+[[nodiscard]] UpOptions up_options_of(const OperatorWords& words);
 
 [[nodiscard]] OptionTable operator_option_rows(OperatorWords& words);
 
@@ -26,6 +40,7 @@ struct OperatorRequest {
   kube::Access access;
   std::vector<kube::OwnedPools> own;
   bool is_dry_run = false;
+  StatedRequest up;  ///< of its session
 };
 
 /// The environment in which it is started.

@@ -10,9 +10,11 @@ namespace berth::cli {
 namespace {
 
 constexpr const char* kOperatorHelp =
-    "Places pods of a Kubernetes cluster that wait at the gate berth.dev/place: chooses the devices of their claims, "
-    "on the "
-    "pools that the configuration names, and leaves the rest to the cluster's scheduler.";
+    "Runs the engine on the GPUs of a Kubernetes cluster, on the pools that the configuration names, and serves its "
+    "API: "
+    "slices of services become claims and pods, and pods that wait at the gate berth.dev/place get devices. The "
+    "cluster's "
+    "scheduler binds them.";
 
 constexpr const char* kOperatorExamples = R"(Examples:
   berth operator --config berth.yaml --kubeconfig ~/.kube/config --dry-run
@@ -37,13 +39,17 @@ void run_checked_operator(const OperatorWords& words, VerbContext& context) {
     finish(context, pass_on(error));
     return context.status;
   };
+  const auto read_again = [&] { return read_config_again(up_options_of(words), request->up, *context.files); };
   context.status = context.run_operator({.access = request->access,
                                          .own = request->own,
                                          .is_dry_run = request->is_dry_run,
+                                         .up = request->up.request,
+                                         .version = BERTH_VERSION,
                                          .out = context.out,
                                          .err = context.err,
                                          .files = context.files,
-                                         .report_failure = report_failure});
+                                         .report_failure = report_failure,
+                                         .read_config_again = read_again});
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ constexpr const char* kSimulated = "simulated";
 constexpr const char* kMeasured = "measured";
 constexpr const char* kLocal = "local";
 constexpr const char* kAuto = "auto";
+constexpr const char* kKubernetes = "kubernetes";  // only `berth operator` can run it
 constexpr const char* kSpeed = "10";
 constexpr const char* kListen = "127.0.0.1:8642";
 constexpr const char* kDeviceMetrics = "127.0.0.1:9400";
@@ -49,7 +50,7 @@ Result<void> check_words(const UpOptions& options) {
     return invalid(fmt::format("{}: wanted {}, found {}", option, wanted, in_quotes(found)));
   };
   const std::string world = options.world.value_or(kSimulated);
-  if (world != kSimulated && world != kLocal && world != kAuto)
+  if (world != kSimulated && world != kLocal && world != kAuto && world != kKubernetes)
     return wrong("--world", "simulated, local or auto", world);
   if (options.load && *options.load != kSimulated && *options.load != kMeasured) {
     return wrong("--load", "simulated or measured", *options.load);
@@ -92,6 +93,7 @@ Result<live::UpRequest> check_up_options(const UpOptions& options) {
     request.seed = static_cast<std::uint64_t>(*seed);
   }
   if (options.world == kLocal) request.world = live::WorldKind::kLocal;
+  if (options.world == kKubernetes) request.world = live::WorldKind::kKubernetes;
   if (options.world == kAuto) request.world.reset();
   request.is_speed_stated = options.speed.has_value();
   const auto speed = parse_speed(options.speed.value_or(kSpeed));

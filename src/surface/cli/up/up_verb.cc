@@ -58,6 +58,11 @@ OptionTable up_option_rows(UpOptions& words) {
 void run_checked_up(const UpOptions& words, VerbContext& context) {
   const auto stated = read_up_request(words, *context.files);
   if (!stated) return finish(context, pass_on(stated.error()));
+  if (stated->request.world == live::WorldKind::kKubernetes) {
+    return finish(context,
+                  invalid("--world: wanted simulated, local or auto, found \"kubernetes\"; the world of a cluster "
+                          "is run by berth operator"));
+  }
   const auto report_failure = [&context](const Error& error) {
     finish(context, pass_on(error));
     return context.status;

@@ -1,0 +1,185 @@
+// The whole program on the fake API server, stopped by a signal.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "apps/operator/run_operator.h"
+#include "apps/operator/test_cluster.h"
+#include "edges/http_client/curl_client.h"
+#include "edges/http_server/http_server.h"
+#include "kube/fleet/testing/nvidia_pool.h"
+#include "kube/services/custom_resources.h"
+
+namespace berth::apps {
+namespace {
+
+using ::testing::HasSubstr;
+
+constexpr std::chrono::seconds kRunDeadline(90);
+constexpr const char* kVision =
+    R"({"metadata":{"name":"vision","namespace":"lab","generation":1},"spec":{"slo":{"latency_ms":100},)"
+    R"("expects":{"requests_per_second":20},"profile":{"format":"csv","model":"v","rows":[{"model":"v",)"
+    R"("gpu":"A100-80GB","profile":"1g.10gb","batch":1,"processes":1,"requests_per_second":50,"latency_ms":20}]}}})";
+
+/// SIGTERM is held back from this process, for whoever waits for it.
+class HeldTerm {
+ public:
+  HeldTerm() {
+    sigset_t term;
+    sigemptyset(&term);
+    sigaddset(&term, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &term, &before_);
+  }
+  HeldTerm(const HeldTerm&) = delete;
+  HeldTerm& operator=(const HeldTerm&) = delete;
+  ~HeldTerm() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+ private:
+  sigset_t before_{};
+};
+
+class RunOperatorTest : public ::testing::Test {
+ protected:
+  RunOperatorTest() {
+    std::string path = (std::filesystem::temp_directory_path() / "berth-operator-XXXXXX").string();
+    folder_ = ::mkdtemp(path.data());
+    cluster_.create(kube::kNamespaces, "", R"({"metadata":{"name":"kube-system"}})");
+    cluster_.create(kube::kNodes, "", kube::testing::ready_node("a"));
+    cluster_.create(kube::kResourceSlices, "", kube::testing::nvidia_counters({}));
+    cluster_.create(kube::kResourceSlices, "", kube::testing::nvidia_devices({}));
+    for (const kube::Write& rule : kube::taint_rules(own_))  // it stands already: no waiting
+      cluster_.create(kube::kDeviceTaintRules, "", R"({"metadata":{"name":")" + rule.name.name + R"("}})");
+  }
+  ~RunOperatorTest() override {
+    stop();
+    std::filesystem::remove_all(folder_);
+  }
+  void start() {
+    out_path_ = folder_ + "/out";
+    std::FILE* const out = std::fopen(out_path_.c_str(), "w");
+    std::FILE* const err = std::fopen((folder_ + "/err").c_str(), "a");
+    thread_ = std::thread([this, out, err] {
+      OperatorRequest request;
+      request.access.server = cluster_.server.url();
+      request.own = own_;
+      request.up.world = live::WorldKind::kKubernetes;
+      request.up.has_load = false;
+      request.up.listen = {.host = "127.0.0.1", .port = 0};
+      request.up.data_dir = folder_ + "/state";
+      const auto serve = [](const std::string& host, std::uint16_t port, HttpHandler& handler) {
+        return edges::start_http_server({.host = host, .port = port}, handler);
+      };
+      status_ = run_operator(request, {.out = out,
+                                       .err = err,
+                                       .files = &files_,
+                                       .version = "test",
+                                       .start_server = serve,
+                                       .report_failure = [this](const Error& error) {
+                                         failure_ = error.message;
+                                         return 2;
+                                       }});
+      std::fclose(out);
+      std::fclose(err);
+      is_over_ = true;
+    });
+  }
+  void stop() {
+    if (!thread_.joinable()) return;
+    if (!is_over_) ::kill(::getpid(), SIGTERM);
+    thread_.join();
+  }
+  static std::string read(const std::string& path) {
+    std::ifstream file(path);
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  /// The address of the API, once it answers.
+  std::string url() {
+    const auto end = std::chrono::steady_clock::now() + kRunDeadline;
+    std::string line;
+    while (line.find(" key:") == std::string::npos && !is_over_ && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      line = read(out_path_);
+    }
+    const std::size_t from = line.find("http");
+    return from == std::string::npos ? std::string() : line.substr(from, line.find(' ', from) - from);
+  }
+  Result<HttpReply> ask(const std::string& method, const std::string& address) {
+    std::string key = read(folder_ + "/state/admin.key");
+    while (!key.empty() && key.back() == '\n') key.pop_back();
+    HttpCall call{.method = method, .url = address};
+    call.headers.push_back({"Authorization", "Bearer " + key});
+    return http_.send(call);
+  }
+  bool comes(const std::function<bool()>& is_so) {
+    const auto end = std::chrono::steady_clock::now() + kRunDeadline;
+    while (!is_so()) {
+      if (is_over_ || std::chrono::steady_clock::now() > end) return false;
+      cluster_.schedule();
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+    return true;
+  }
+
+  HeldTerm held_;  // before any thread
+  TestCluster cluster_;
+  std::vector<kube::OwnedPools> own_ = {{"gpu.nvidia.com", std::nullopt}};
+  edges::DiskFiles files_;
+  edges::CurlClient http_;
+  std::string folder_;
+  std::string out_path_;
+  std::string failure_;
+  std::atomic<int> status_ = -1;
+  std::atomic<bool> is_over_ = false;
+  std::thread thread_;
+};
+
+TEST_F(RunOperatorTest, ServicesOfTheClusterGetSlicesAndTheApiRefusesItsWrites) {
+  cluster_.create(kube::kGpuServices, "lab", kVision);
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  const auto world = ask("GET", address + "/v1/status");
+  ASSERT_TRUE(world.has_value()) << world.error().message;
+  EXPECT_THAT(world->body, HasSubstr(R"("world":"kubernetes")"));
+  EXPECT_TRUE(comes([&] { return !cluster_.allocated().empty(); })) << read(folder_ + "/err");
+  EXPECT_THAT(cluster_.allocated(), HasSubstr("=1g.10gb-19-"));
+  EXPECT_TRUE(comes([&] {
+    const auto objects = cluster_.list(kube::kGpuServices);
+    return !json::text_at(objects.front().object, {"status", "phase"}).empty();
+  })) << read(folder_ + "/err");
+  const auto refused = ask("DELETE", address + "/v1/tenants/lab/services/vision");
+  ASSERT_TRUE(refused.has_value());
+  EXPECT_EQ(refused->status, 409);
+  EXPECT_THAT(refused->body, HasSubstr("owned_by_cluster"));
+  EXPECT_THAT(refused->body, HasSubstr("kubectl delete gpuservice vision -n lab"));
+  stop();
+  EXPECT_EQ(status_, 0) << failure_ << read(folder_ + "/err");
+}
+
+TEST_F(RunOperatorTest, AFolderBelongsToOneCluster) {
+  start();
+  ASSERT_FALSE(url().empty()) << failure_ << read(folder_ + "/err");
+  stop();
+  cluster_.remove(kube::kNamespaces, "kube-system");
+  cluster_.create(kube::kNamespaces, "", R"({"metadata":{"name":"kube-system"}})");
+  is_over_ = false;
+  start();
+  thread_.join();
+  EXPECT_EQ(status_, 2);
+  EXPECT_THAT(failure_, HasSubstr("the cluster: wanted"));
+  EXPECT_THAT(failure_, HasSubstr("berth up --data OTHER"));
+}
+
+}  // namespace
+}  // namespace berth::apps

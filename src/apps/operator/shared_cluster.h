@@ -1,0 +1,52 @@
+/// The cluster as the world of a session: shared by the thread that follows the cluster and the one that drives the
+/// session.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kube/placing/placing.h"
+#include "kube/world/cluster_world.h"
+#include "live/local/outside_world.h"
+
+namespace berth::apps {
+
+/// Its functions may be called by any thread, those of OutsideWorld as that says.
+class SharedCluster {
+ public:
+  explicit SharedCluster(kube::ClusterWorldOptions options) : world_(std::move(options)) {}
+
+  // ---- for the thread that follows the cluster
+  void take(std::string_view plural, const kube::Change& change);
+  /// What `placing` knows by now; keeps devices of the session's slices free in it.
+  void meet(kube::Placing& placing);
+  /// ClusterWorld::set_pods, held.
+  void set_pods(std::map<kube::ObjectName, std::string> pods);
+  [[nodiscard]] kube::ClusterWorld::Held held() const;
+  [[nodiscard]] std::vector<kube::Action> decide(Instant now);
+  void take_outcome(const kube::Action& action, const Result<kube::WriteOutcome>& outcome, Instant now);
+  /// GPUs that the folder does not have and that were not returned before.
+  [[nodiscard]] std::vector<std::string> take_unknown_gpus();
+
+  /// Called with the address of the session's API and a key for it, before the session is served.
+  void on_api(std::function<void(const std::string& url, const std::string& key)> meet) { meet_ = std::move(meet); }
+  /// The same, for `berth up`. Borrows this object.
+  [[nodiscard]] std::unique_ptr<live::OutsideWorld> as_world();
+
+ private:
+  class AsWorld;
+
+  mutable std::mutex mutex_;
+  kube::ClusterWorld world_;
+  std::function<void()> on_report_;
+  std::function<void(const std::string& url, const std::string& key)> meet_;
+  std::set<std::string> reported_unknown_;
+};
+
+}  // namespace berth::apps

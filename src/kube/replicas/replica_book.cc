@@ -1,0 +1,262 @@
+#include "kube/replicas/replica_book.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/json/node_text.h"
+#include "base/json/tree.h"
+
+namespace berth::kube {
+namespace {
+
+bool is_condition_true(const yaml::Node& pod, std::string_view type) {
+  const auto& conditions = json::list_at(pod, {"status", "conditions"});
+  return std::ranges::any_of(conditions, [&](const yaml::Node& condition) {
+    return json::text_at(condition, {"type"}) == type && json::text_at(condition, {"status"}) == "True";
+  });
+}
+
+/// The devices that a claim has, or is about to get.
+std::vector<AllocatedDevice> devices_of(const Claim& claim) {
+  if (claim.is_allocated) return claim.allocated;
+  const auto intent = claim.intent ? parse_intent(*claim.intent) : std::nullopt;
+  return intent ? intent->devices : std::vector<AllocatedDevice>();
+}
+
+bool is_finished(const std::string& phase) { return phase == "Failed" || phase == "Succeeded"; }
+
+}  // namespace
+
+// ---- what stands
+
+void ReplicaBook::take(std::string_view plural, const Change& change) {
+  if (plural == kPods.plural) return take_pod(change);
+  if (plural == kResourceClaims.plural) return take_claim(change);
+}
+
+void ReplicaBook::take_claim(const Change& change) {
+  const ObjectName& name = change.identity.name;
+  const bool is_ours = !json::text_at(change.object, {"metadata", "labels", kServiceLabel}).empty();
+  if (change.kind == ChangeKind::kDeleted || !is_ours) {
+    const auto found = objects_.find(name);
+    if (found == objects_.end()) return;
+    found->second.claim.reset();
+    return forget_gone(name);
+  }
+  auto claim = read_claim(change.object);
+  if (!claim) return;
+  Objects& objects = objects_[name];
+  objects.claim = *std::move(claim);
+  objects.service = json::text_at(change.object, {"metadata", "labels", kServiceLabel});
+  objects.is_of_this_world = json::text_at(change.object, {"metadata", "labels", kWorldLabel}) == options_.world;
+}
+
+void ReplicaBook::take_pod(const Change& change) {
+  const ObjectName& name = change.identity.name;
+  const bool is_ours = !json::text_at(change.object, {"metadata", "labels", kServiceLabel}).empty();
+  if (change.kind == ChangeKind::kDeleted || !is_ours) {
+    const auto found = objects_.find(name);
+    if (found == objects_.end()) return;
+    found->second.pod.reset();
+    found->second.pod_phase.clear();
+    found->second.is_pod_ready = false;
+    return forget_gone(name);
+  }
+  Objects& objects = objects_[name];
+  objects.pod = change.identity;
+  objects.service = json::text_at(change.object, {"metadata", "labels", kServiceLabel});
+  objects.is_of_this_world = json::text_at(change.object, {"metadata", "labels", kWorldLabel}) == options_.world;
+  objects.pod_phase = json::text_at(change.object, {"status", "phase"});
+  objects.pod_template = json::text_at(change.object, {"metadata", "annotations", kTemplateAnnotation});
+  objects.is_pod_being_deleted = !json::text_at(change.object, {"metadata", "deletionTimestamp"}).empty();
+  objects.is_pod_ready = !objects.is_pod_being_deleted && is_condition_true(change.object, "Ready");
+}
+
+void ReplicaBook::forget_gone(const ObjectName& name) {
+  const auto found = objects_.find(name);
+  if (found != objects_.end() && found->second.is_gone()) objects_.erase(found);
+}
+
+// ---- what is wanted
+
+std::optional<ObjectName> ReplicaBook::find_standing(const WantedReplica& wanted) const {
+  for (const auto& [name, objects] : objects_) {
+    const bool is_candidate = name.namespace_name == wanted.tenant && objects.service == wanted.service &&
+                              objects.claim && !objects.claim->is_being_deleted && !slices_of_.contains(name);
+    if (!is_candidate) continue;
+    const std::vector<AllocatedDevice> devices = devices_of(*objects.claim);
+    if (devices.size() == 1 && devices.front().device == wanted.device) return name;
+  }
+  return std::nullopt;
+}
+
+std::map<ObjectName, ReplicaBook::Standing> ReplicaBook::unknown() const {
+  std::map<ObjectName, Standing> unknown;
+  for (const auto& [name, objects] : objects_) {
+    if (!objects.claim || objects.claim->is_being_deleted || slices_of_.contains(name)) continue;
+    const std::vector<AllocatedDevice> devices = devices_of(*objects.claim);
+    if (devices.size() == 1) unknown.emplace(name, Standing{objects.service, devices.front().device});
+  }
+  return unknown;
+}
+
+void ReplicaBook::want(std::vector<WantedReplica> wanted, Instant now) {
+  has_wants_ = true;
+  std::set<std::string> known;
+  for (WantedReplica& each : wanted) {
+    const std::string slice = each.slice;
+    known.insert(slice);
+    const auto found = replicas_.find(slice);
+    if (found != replicas_.end()) {
+      found->second.wanted.is_leaving = each.is_leaving;
+      found->second.wanted.pod = std::move(each.pod);
+      continue;
+    }
+    Replica replica{.wanted = std::move(each), .object = {}, .waits_since = now};
+    const auto standing = find_standing(replica.wanted);
+    replica.object = standing.value_or(name_of(replica.wanted));
+    slices_of_[replica.object] = slice;
+    replicas_.emplace(slice, std::move(replica));
+  }
+  std::erase_if(replicas_, [&](const auto& entry) {
+    if (known.contains(entry.first)) return false;
+    slices_of_.erase(entry.second.object);
+    return true;
+  });
+}
+
+void ReplicaBook::fail(Replica& replica, std::string why) {
+  if (std::exchange(replica.has_failed, true)) return;
+  news_.push_back({.kind = ReplicaNewsKind::kFailed, .slice = replica.wanted.slice, .text = std::move(why)});
+}
+
+void ReplicaBook::note_ready(Replica& replica, const Objects& objects, Instant now) {
+  const bool has_pod = !replica.wanted.pod.empty();
+  const bool is_ready = objects.claim && objects.claim->is_allocated && (!has_pod || objects.is_pod_ready);
+  if (!is_ready) {
+    if (std::exchange(replica.is_ready, false)) replica.waits_since = now;
+    return;
+  }
+  if (std::exchange(replica.is_ready, true)) return;
+  news_.push_back(
+      {.kind = ReplicaNewsKind::kReady, .slice = replica.wanted.slice, .text = {}, .took = now - replica.waits_since});
+}
+
+// ---- what follows
+
+std::vector<Action> ReplicaBook::decide(Instant now) {
+  std::vector<Action> actions;
+  if (!has_wants_) return actions;
+  const auto add = [&](std::optional<Action> action) {
+    if (action) actions.push_back(*std::move(action));
+  };
+  for (auto& [slice, replica] : replicas_) add(next_for(replica, now));
+  for (const auto& [name, objects] : objects_) {
+    if (objects.is_of_this_world && !slices_of_.contains(name)) add(end_of(name, "no slice"));
+  }
+  return actions;
+}
+
+std::optional<Action> ReplicaBook::next_for(Replica& replica, Instant now) {
+  const auto found = objects_.find(replica.object);
+  const Objects objects = found == objects_.end() ? Objects() : found->second;
+  if (replica.wanted.is_leaving || replica.has_failed) {
+    if (!objects.is_gone()) return end_of(replica.object, replica.wanted.slice);
+    if (replica.wanted.is_leaving) news_.push_back({.kind = ReplicaNewsKind::kGone, .slice = replica.wanted.slice});
+    return std::nullopt;
+  }
+  note_ready(replica, objects, now);
+  if (!replica.is_ready && now - replica.waits_since >= kReadyWithin) {
+    fail(replica,
+         fmt::format("its pod {} was not Ready within {} s{}{}", replica.object.text(),
+                     kReadyWithin.count() / kMicrosPerSecond, replica.trouble.empty() ? "" : ": ", replica.trouble));
+    return end_of(replica.object, replica.wanted.slice);
+  }
+  if (!objects.claim) {
+    if (objects.pod) return end_of(replica.object, replica.wanted.slice);  // somebody deleted its claim
+    return now < replica.not_before ? std::nullopt : std::optional(claim_action(replica));
+  }
+  if (objects.claim->is_being_deleted) return end_of(replica.object, replica.wanted.slice);
+  const auto devices = devices_of(*objects.claim);
+  if (devices.empty() || devices.front().device != replica.wanted.device) {
+    fail(replica, fmt::format("claim {} cannot have {}: another claim holds it, or something of it",
+                              replica.object.text(), replica.wanted.device.text()));
+    return end_of(replica.object, replica.wanted.slice);
+  }
+  const bool is_to_go = objects.pod && (is_finished(objects.pod_phase) || is_to_be_replaced(replica, objects));
+  if (is_to_go) return end_of(replica.object, replica.wanted.slice);
+  if (objects.pod || replica.wanted.pod.empty() || now < replica.not_before) return std::nullopt;
+  auto pod = pod_action(replica);
+  if (pod) return *std::move(pod);
+  fail(replica, pod.error().message);
+  return std::nullopt;
+}
+
+bool ReplicaBook::is_to_be_replaced(const Replica& replica, const Objects& objects) const {
+  if (replica.wanted.pod.empty() || objects.pod_template == template_name(replica.wanted.pod)) return false;
+  return std::ranges::all_of(replicas_, [&](const auto& entry) {
+    const Replica& other = entry.second;
+    const bool is_of_service =
+        other.wanted.tenant == replica.wanted.tenant && other.wanted.service == replica.wanted.service;
+    return !is_of_service || other.wanted.is_leaving || &other == &replica || other.is_ready;
+  });
+}
+
+/// The pod, then the claim; nothing while they go.
+std::optional<Action> ReplicaBook::end_of(const ObjectName& name, const std::string& slice) const {
+  const auto found = objects_.find(name);
+  if (found == objects_.end()) return std::nullopt;
+  const Objects& objects = found->second;
+  const auto end = [&](ActionKind kind, const Resource& resource, const Identity& identity) {
+    return Action{kind,
+                  {.kind = WriteKind::kDelete, .resource = resource, .name = name, .uid = identity.uid},
+                  fmt::format("{} {} of slice {}", kind == ActionKind::kEndPod ? "pod" : "claim", name.text(), slice)};
+  };
+  if (objects.pod) {
+    if (objects.is_pod_being_deleted) return std::nullopt;
+    return end(ActionKind::kEndPod, kPods, *objects.pod);
+  }
+  const auto replica = slices_of_.contains(name) ? replicas_.find(slices_of_.at(name)) : replicas_.end();
+  const bool stays = replica != replicas_.end() && !replica->second.wanted.is_leaving && !replica->second.has_failed;
+  if (stays || !objects.claim || objects.claim->is_being_deleted) return std::nullopt;
+  return end(ActionKind::kEndClaim, kResourceClaims, objects.claim->identity);
+}
+
+void ReplicaBook::take_outcome(const Action& action, const Result<WriteOutcome>& outcome, Instant now) {
+  const Write& write = action.write;
+  if (!outcome) return;
+  const bool has_object = std::holds_alternative<yaml::Map>(outcome->object.value);
+  const bool is_deletion = action.kind == ActionKind::kEndPod || action.kind == ActionKind::kEndClaim;
+  if (has_object) {
+    if (auto identity = identity_of(outcome->object))
+      take(write.resource.plural, {ChangeKind::kModified, *std::move(identity), outcome->object});
+  }
+  if (is_deletion) {
+    if (outcome->fate == WriteFate::kGone)
+      take(write.resource.plural, {ChangeKind::kDeleted, {write.name, "", ""}, {}});
+    return;
+  }
+  const auto slice = slices_of_.find(write.name);
+  if (slice == slices_of_.end()) return;
+  Replica& replica = replicas_.at(slice->second);
+  const bool is_done = outcome->fate == WriteFate::kDone || outcome->fate == WriteFate::kUnknown;
+  replica.trouble = is_done ? "" : outcome->message;
+  if (is_done) return;
+  replica.not_before = now + kCreationPause;  // no namespace, a quota, a template that the server refuses
+}
+
+std::vector<ReplicaView> ReplicaBook::views() const {
+  std::vector<ReplicaView> views;
+  for (const auto& [slice, replica] : replicas_) {
+    const auto found = objects_.find(replica.object);
+    views.push_back({.slice = slice,
+                     .object = replica.object,
+                     .is_ready = replica.is_ready,
+                     .phase = found == objects_.end() ? std::string() : found->second.pod_phase});
+  }
+  return views;
+}
+
+}  // namespace berth::kube

@@ -1,0 +1,137 @@
+/// A cluster as the devices of a session: its GPUs, what others hold of them, and the slices of services as claims and
+/// pods. Pure: whoever follows the cluster and whoever drives the session share a lock.
+///
+/// Creations and destructions of slices end at once, as devices of a pool exist as soon as they are allocated; what
+/// takes time is the program of a slice, which here is a claim with its pod (kube/replicas).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "domain/values/gpu_state.h"
+#include "domain/values/slice.h"
+#include "gpu/device/local_gpu.h"
+#include "kube/fleet/planned_gpus.h"
+#include "kube/placing/placing.h"
+#include "kube/replicas/replica_book.h"
+#include "sim/world/world_left.h"
+#include "world/slices/observed_layout.h"
+#include "world/slices/program_slice.h"
+
+namespace berth::live {
+class Session;
+}
+
+namespace berth::kube {
+
+struct ClusterWorldOptions {
+  std::vector<OwnedPools> own;          ///< other pools are not planned
+  std::vector<device::LocalGpu> fleet;  ///< of the folder: `uuid` is PlannedGpu::key
+  std::string world;                    ///< ReplicaBookOptions::world
+  std::int64_t epoch = 0;               ///< ReplicaBookOptions::epoch
+  bool is_dry_run = false;              ///< slices are planned, and never come to be
+};
+
+/// A GPU whose pool is gone or incomplete for so long is lost: drivers publish their pools anew when they restart.
+inline constexpr Micros kGoneAfter = Micros::seconds(10);
+
+/// The GPUs of the cluster as a folder records them.
+[[nodiscard]] std::vector<device::LocalGpu> fleet_of(const std::vector<PlannedGpu>& gpus);
+
+class ClusterWorld {
+ public:
+  explicit ClusterWorld(ClusterWorldOptions options);
+
+  // ---- beside the cluster
+  void take(std::string_view plural, const Change& change) { replicas_.take(plural, change); }
+  /// What `placing` knows by now. To be called after changes, and before the session begins.
+  void see(const Placing& placing, Instant now);
+  /// The devices of slices that the session plans.
+  [[nodiscard]] const std::set<DeviceName>& reserved() const { return reserved_; }
+  [[nodiscard]] std::vector<Action> decide(Instant now) { return replicas_.decide(now); }
+  void take_outcome(const Action& action, const Result<WriteOutcome>& outcome, Instant now) {
+    replicas_.take_outcome(action, outcome, now);
+  }
+  /// The pod templates of services, as JSON. Services without one get claims alone; pods of another template are
+  /// replaced, one at a time. Until the first call no claim and no pod of a service is written.
+  void set_pods(std::map<ObjectName, std::string> pods) { pods_ = std::move(pods); }
+  /// The tenants and services that the session has; a service has its tenant as namespace.
+  struct Held {
+    std::set<std::string> tenants;
+    std::set<ObjectName> services;
+  };
+  [[nodiscard]] const Held& held() const { return held_; }
+  /// GPUs of the cluster that the folder does not have, by key.
+  [[nodiscard]] const std::vector<std::string>& unknown_gpus() const { return unknown_; }
+
+  // ---- beside the session (live/local/outside_world.h)
+  [[nodiscard]] std::map<GpuId, std::string> observed() const;
+  [[nodiscard]] std::map<GpuId, world::ObservedLayout> sights() const;
+  void adopt(sim::WorldLeft& left) const;
+  void tell(live::Session& session) const;
+  void serve(live::Session& session, Instant now);
+
+  // ---- for clients
+  struct GpuView {
+    std::string key;
+    std::string node;                                  ///< empty: it is not there
+    std::optional<std::string> closed = std::nullopt;  ///< why nothing new is planned there
+    std::optional<std::string> whole = std::nullopt;
+  };
+  [[nodiscard]] GpuView view(GpuId gpu) const;
+  [[nodiscard]] std::optional<std::string> device_name(const Slice& slice) const;
+  [[nodiscard]] std::vector<ReplicaView> replicas() const { return replicas_.views(); }
+
+ private:
+  /// A GPU of the folder, as the cluster has it now.
+  struct Gpu {
+    device::LocalGpu known;
+    std::optional<PlannedGpu> found = std::nullopt;    ///< as last seen; nothing: never
+    std::optional<Instant> missing_since = Instant();  ///< nothing: it is there
+    bool is_gone = true;                               ///< missing for kGoneAfter
+    std::vector<Slice> foreign = {};                   ///< ascending
+    std::optional<std::string> closed = std::nullopt;
+    bool is_drained = false;  ///< closed, and what is there is to leave
+    std::optional<std::string> tainted = std::nullopt;
+    bool has_drain_taint = false;
+    std::optional<std::vector<Slice>> told_foreign = std::nullopt;
+  };
+
+  void find_gpus(const Inventory& inventory, Instant now);
+  void close_gpus(const Placing& placing);
+  void find_taints(const Placing& placing);
+  void see_foreign(const Placing& placing);
+  [[nodiscard]] std::optional<Slice> slice_of(std::uint32_t gpu, const std::string& device) const;
+  [[nodiscard]] std::optional<DeviceName> device_of(const Slice& slice) const;
+  void tell_gpu(live::Session& session, std::uint32_t index);
+  void tell_closed(live::Session& session, std::uint32_t index);
+  /// Slices of services that stood before this session, and those of an earlier one, become its own.
+  void adopt_standing(live::Session& session) const;
+  void end_intents(live::Session& session) const;
+  [[nodiscard]] std::string pod_of(const ServiceSpec& service) const;
+  void note_held(const live::Session& session);
+  void want(live::Session& session, Instant now);
+  void reserve(const live::Session& session);
+  void pass_on_news(live::Session& session);
+
+  ClusterWorldOptions options_;
+  std::vector<Gpu> gpus_;                       ///< by GpuId
+  std::map<DeviceName, std::uint32_t> gpu_of_;  ///< by device
+  std::vector<std::string> unknown_;
+  std::set<PoolName> pools_;
+  std::optional<std::int64_t> stamps_;                 ///< of the pools that were last looked at
+  std::map<std::string, DeviceTaintRuleFacts> rules_;  ///< with which taints were last found
+  bool has_new_pools_ = false;                         ///< since then
+  std::optional<std::map<ObjectName, std::string>> pods_;
+  Held held_;
+  ReplicaBook replicas_;
+  std::set<DeviceName> reserved_;
+  std::map<std::string, world::ProgramSlice> programs_;  ///< by name of the slice
+};
+
+}  // namespace berth::kube
