@@ -81,8 +81,9 @@ void GatewayServer::take_table(const EndpointTable& table) {
   start_calls(starts);
 }
 
-RequestReport GatewayServer::report() const {
+RequestReport GatewayServer::report() {
   const std::scoped_lock lock(mutex_);
+  gateway_.close_seconds(wall_second(), steady_instant());
   return gateway_.report();
 }
 

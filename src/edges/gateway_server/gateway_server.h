@@ -46,7 +46,8 @@ class GatewayServer final : public HttpHandler {
   void stop(Micros at_most);
 
   void take_table(const EndpointTable& table);
-  [[nodiscard]] RequestReport report() const;
+  /// With the records of all seconds that are over.
+  [[nodiscard]] RequestReport report();
   void acknowledge(std::uint64_t until);
   /// Makes records of all seconds, also of the one that is not over: before the end.
   void close_all_seconds();
