@@ -6,6 +6,8 @@
 #include <ctime>
 #include <utility>
 
+#include "apps/operator/shared_cluster.h"
+#include "apps/operator/spec_follower.h"
 #include "base/json/node_text.h"
 #include "kube/services/custom_resources.h"
 

@@ -11,13 +11,14 @@
 #include <utility>
 #include <vector>
 
-#include "apps/operator/shared_cluster.h"
-#include "apps/operator/spec_follower.h"
 #include "domain/ports/files.h"
 #include "edges/kube/follower.h"
 #include "kube/placing/placing.h"
 
 namespace berth::apps {
+
+class SharedCluster;
+class SpecFollower;
 
 struct OperatorLoopOptions {
   kube::PlacingOptions placing;

@@ -32,7 +32,8 @@ struct OperatorOutside {
 };
 
 /// Runs until SIGINT or SIGTERM; returns the exit status. Once it has seen the whole cluster and its API answers, it
-/// prints the line of `berth up` on `out`; each write is a line on `err`. Bad input, nothing written: a server without resource.k8s.io/v1 (2).
+/// prints the line of `berth up` on `out`; each write is a line on `err`. Bad input, nothing written: a server without
+/// resource.k8s.io/v1, a folder of another cluster (2).
 [[nodiscard]] int run_operator(const OperatorRequest& request, const OperatorOutside& outside);
 
 }  // namespace berth::apps
