@@ -22,6 +22,7 @@ struct DeviceTaint {
   std::string key;
   std::string value;
   std::string effect;
+  friend bool operator==(const DeviceTaint&, const DeviceTaint&) = default;
 };
 
 /// Tolerates taints: of a request, or of a pod.
