@@ -1,68 +1,66 @@
 #include "apps/operator/run_operator.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <mutex>
+#include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 
+#include "apps/operator/leadership.h"
 #include "apps/operator/operator_loop.h"
+#include "apps/operator/owned_rules.h"
 #include "apps/up/held_signals.h"
-#include "base/json/document.h"
-#include "base/json/node_text.h"
-#include "base/json/tree.h"
-#include "kube/client/page.h"
+#include "edges/kube/lease_keeper.h"
+#include "kube/client/status.h"
 
 namespace berth::apps {
 namespace {
 
-/// Allocators that have not seen a new rule yet may use what it taints for so long.
-constexpr std::chrono::seconds kRuleGrace(10);
-constexpr std::chrono::milliseconds kSignalTick(100);
+constexpr std::chrono::seconds kFirstAnswer(5);
 constexpr int kNotServed = 404;
 constexpr int kStatusInterrupted = 130;
 
-std::string host_name() {
-  char name[256] = {};
-  if (::gethostname(name, sizeof(name) - 1) != 0) return "berth";
-  return name;
+OperatorRequest with_identity(OperatorRequest request) {
+  if (request.lease.identity.empty()) request.lease.identity = edges::lease_identity();
+  return request;
 }
-
-/// What has to be written before anything is allocated.
-struct RulesWritten {
-  bool is_any_new = false;
-};
 
 class OperatorRun {
  public:
   OperatorRun(const OperatorRequest& request, const OperatorOutside& outside)
-      : request_(request),
+      : request_(with_identity(request)),
         outside_(outside),
         identity_(std::make_shared<edges::KubeIdentity>(request.access, *outside.files)),
         client_(identity_, std::make_shared<edges::SharedPace>(),
-                {.patience = Micros::seconds(10), .user_agent = "berth-operator", .is_stopped = [this] {
-                   return is_stopped();
-                 }}) {}
+                {.patience = Micros::seconds(10),
+                 .user_agent = "berth-operator",
+                 .is_stopped = [this] { return is_stopped(); },
+                 .may_write = [this] { return !keeper_ || keeper_->may_write(); }}) {}
 
   Result<int> run() {
     if (const auto served = check_api(); !served) return pass_on(served.error());
-    const auto rules = write_rules();
-    if (!rules) return pass_on(rules.error());
-    if (rules->is_any_new && !request_.is_dry_run) {
-      const auto end = std::chrono::steady_clock::now() + kRuleGrace;
-      while (std::chrono::steady_clock::now() < end && !is_stopped()) std::this_thread::sleep_for(kSignalTick);
+    if (request_.is_dry_run) {
+      if (const auto rules = write_rules(); !rules) return pass_on(rules.error());
+    } else {
+      keeper_ = std::make_unique<edges::LeaseKeeper>(identity_, request_.lease);
+      keeper_->await_leader(kFirstAnswer);
     }
-    if (!is_stopped()) work();
+    const auto worked = is_stopped() ? Result<void>() : work();
+    if (keeper_) keeper_->release();
+    if (!worked) return pass_on(worked.error());
     return signal_ == SIGINT ? kStatusInterrupted : 0;
   }
 
  private:
+  /// Any thread.
   bool is_stopped() {
+    if (signal_ != 0) return true;
+    const std::lock_guard held(signal_lock_);
     if (signal_ == 0) signal_ = signals_.taken().value_or(0);
     return signal_ != 0;
   }
@@ -84,72 +82,62 @@ class OperatorRun {
     return {};
   }
 
-  Result<RulesWritten> write_rules() {
-    const KubeCall call{.target =
-                            kube::collection_path(kube::kDeviceTaintRules) + "?labelSelector=" +
-                            kube::percent_encoded(fmt::format("{}={}", kube::kManagedByLabel, kube::kFieldManager))};
-    const auto answer = client_.ask(call);
-    if (!answer) return pass_on(answer.error());
-    if (answer->status != 200) return pass_on(kube::error_of(call, *answer));
-    const auto standing = kube::read_page(answer->body);
-    if (!standing) return pass_on(standing.error());
-    RulesWritten written;
-    const auto wanted = kube::taint_rules(request_.own);
-    for (const kube::Write& rule : wanted) {
-      const bool stands = std::ranges::any_of(
-          standing->items, [&](const kube::PageItem& item) { return item.identity.name == rule.name; });
-      written.is_any_new = written.is_any_new || !stands;
-      if (const auto done = carry_out(rule, "keeps other allocators away by rule " + rule.name.name); !done)
-        return pass_on(done.error());
-    }
-    for (const kube::PageItem& item : standing->items) {
-      const bool is_wanted =
-          std::ranges::any_of(wanted, [&](const kube::Write& rule) { return rule.name == item.identity.name; });
-      const std::string_view managed = json::text_at(item.object, {"metadata", "labels", kube::kManagedByLabel});
-      if (is_wanted || managed != kube::kFieldManager) continue;
-      const kube::Write removal{.kind = kube::WriteKind::kDelete,
-                                .resource = kube::kDeviceTaintRules,
-                                .name = item.identity.name,
-                                .uid = item.identity.uid};
-      if (const auto done = carry_out(removal, "removes rule " + removal.name.name); !done)
-        return pass_on(done.error());
-    }
-    return written;
+  void read_again(OperatorLoop& loop, std::optional<Leadership>& leadership) {
+    auto own = outside_.read_own_again ? outside_.read_own_again() : Result<std::vector<kube::OwnedPools>>(own_);
+    if (!own) return say("the configuration is kept: " + own.error().message);
+    if (*own == own_) return say("the configuration was read again: the same pools");
+    own_ = *std::move(own);
+    if (leadership) leadership->renew(loop);
+    loop.own(own_);
+    say("the configuration was read again");
   }
 
-  Result<void> carry_out(const kube::Write& write, const std::string& text) {
-    if (request_.is_dry_run) {
-      say("would: " + text);
-      return {};
-    }
-    const auto outcome = kube::write_carefully(client_, write);
-    if (!outcome) return pass_on(outcome.error());
-    if (outcome->fate != kube::WriteFate::kDone && outcome->fate != kube::WriteFate::kUnknown)
-      return invalid(outcome->message);
-    say(text);
-    return {};
+  Result<bool> write_rules() {
+    return write_owned_rules(
+        client_,
+        {.own = own_, .is_dry_run = request_.is_dry_run, .log = [this](const std::string& line) { say(line); }});
   }
 
-  void work() {
-    OperatorLoop loop(identity_, {.placing = {.own = request_.own, .instance = host_name()},
+  Result<void> work() {
+    const auto log = [this](const std::string& line) { say(line); };
+    const auto may_write = [this] { return !keeper_ || keeper_->may_write(); };
+    OperatorLoop loop(identity_, {.placing = {.own = own_, .instance = request_.lease.identity},
                                   .is_dry_run = request_.is_dry_run,
-                                  .log = [this](const std::string& line) { say(line); }});
+                                  .requests_per_second = request_.requests_per_second,
+                                  .is_standby = keeper_ != nullptr,
+                                  .is_stopped = [this] { return is_stopped(); },
+                                  .may_write = may_write,
+                                  .log = log});
+    std::optional<Leadership> leadership;
+    if (keeper_)
+      leadership.emplace(*keeper_, LeadershipOptions{.write_rules = [this] { return write_rules(); }, .log = log});
     bool is_ready = false;
     while (!is_stopped()) {
+      if (leadership) {
+        if (const auto followed = leadership->step(loop); !followed) return pass_on(followed.error());
+      }
+      if (signals_.is_reload_asked()) read_again(loop, leadership);
       loop.step();
-      if (is_ready || !loop.is_synced()) continue;
+      const bool is_settled = loop.is_synced() && (!leadership || leadership->is_settled());
+      if (is_ready || !is_settled) continue;
       is_ready = true;
       std::fputs("ready\n", outside_.out);
       std::fflush(outside_.out);
     }
+    // Nothing is written any more: others need not wait until all threads have ended.
+    if (keeper_) keeper_->release();
+    return {};
   }
 
-  const OperatorRequest& request_;
+  const OperatorRequest request_;
+  std::vector<kube::OwnedPools> own_ = request_.own;
   const OperatorOutside& outside_;
   up::HeldSignals signals_;  // before any thread
-  int signal_ = 0;
+  std::mutex signal_lock_;
+  std::atomic<int> signal_ = 0;
   std::shared_ptr<edges::KubeIdentity> identity_;
   edges::KubeClient client_;
+  std::unique_ptr<edges::LeaseKeeper> keeper_;  ///< none in a dry run
 };
 
 }  // namespace

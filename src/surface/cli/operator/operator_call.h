@@ -1,6 +1,7 @@
 /// The arguments of the verb `operator` for the program that runs it: the command line does not include the operator.
 #pragma once
 
+#include <cstdint>
 #include <cstdio>
 #include <functional>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "base/core/result.h"
 #include "domain/ports/files.h"
 #include "kube/access/access.h"
+#include "kube/lease/lease.h"
 #include "kube/placing/owned_pools.h"
 
 namespace berth::cli {
@@ -16,10 +18,13 @@ namespace berth::cli {
 struct OperatorCall {
   kube::Access access;
   std::vector<kube::OwnedPools> own;
+  kube::LeaseOptions lease;  ///< without an identity
+  std::int64_t requests_per_second = 500;
   bool is_dry_run = false;
   std::FILE* out = stdout;
   std::FILE* err = stderr;
   const Files* files = nullptr;
+  std::function<Result<std::vector<kube::OwnedPools>>()> read_own_again = {};
   std::function<int(const Error&)> report_failure = {};  ///< prints the error; returns the exit status
 };
 
