@@ -240,11 +240,13 @@ constexpr std::array kKeys = {
     ConfigKey{.name = "kubernetes.own[].driver",
               .value = "NAME",
               .fallback = "required",
-              .meaning = "A DRA driver whose pools `berth operator` allocates, and nobody else"},
+              .meaning = "A DRA driver whose pools `berth operator` allocates, and nobody else",
+              .reload = ConfigReload::kAtOnce},
     ConfigKey{.name = "kubernetes.own[].pools",
               .value = "all|list of names",
               .fallback = "required",
-              .meaning = "All of its pools, or these"},
+              .meaning = "All of its pools, or these",
+              .reload = ConfigReload::kAtOnce},
 };
 
 }  // namespace
