@@ -117,7 +117,9 @@ class RunOperatorTest : public ::testing::Test {
   Result<HttpReply> ask(const std::string& method, const std::string& address) {
     std::string key = read(folder_ + "/state/admin.key");
     while (!key.empty() && key.back() == '\n') key.pop_back();
-    HttpCall call{.method = method, .url = address};
+    HttpCall call;
+    call.method = method;
+    call.url = address;
     call.headers.push_back({"Authorization", "Bearer " + key});
     return http_.send(call);
   }
