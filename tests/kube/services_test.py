@@ -87,7 +87,7 @@ class Operator:
         ready = re.match(r"ready (\S+) key: cat (\S+)", self.process.stdout.readline())
         if not ready:
             raise AssertionError(f"not ready: {self.log.read_text(encoding='utf-8')}")
-        self.url, key = ready.groups()
+        self.url, key = ready[1].rstrip("/"), ready[2]
         self.key = pathlib.Path(key).read_text(encoding="utf-8").strip()
 
     def ask(self, path, method="GET", body=None):

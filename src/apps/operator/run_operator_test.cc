@@ -112,7 +112,8 @@ class RunOperatorTest : public ::testing::Test {
       line = read(out_path_);
     }
     const std::size_t from = line.find("http");
-    return from == std::string::npos ? std::string() : line.substr(from, line.find(' ', from) - from);
+    const std::string found = from == std::string::npos ? "" : line.substr(from, line.find(' ', from) - from);
+    return found.ends_with('/') ? found.substr(0, found.size() - 1) : found;
   }
   Result<HttpReply> ask(const std::string& method, const std::string& address) {
     std::string key = read(folder_ + "/state/admin.key");
