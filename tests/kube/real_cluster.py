@@ -30,6 +30,7 @@ class Cluster:
     def __enter__(self):
         subprocess.run([ROOT / "scripts/kube", "up", "--dir", self.folder.name, *self.options], check=True, stdout=subprocess.DEVNULL)
         self.await_true(lambda: self.kubectl("get", "namespace", "default", check=False).returncode == 0, "the namespace default")
+        self.kubectl("create", "namespace", "berth-system")
         return self
 
     def __exit__(self, *_):

@@ -1,5 +1,5 @@
-// A session on the GPUs of a cluster: the operator against the fake API server, with stand-ins for the scheduler and the
-// kubelets.
+// A session on the GPUs of a cluster: the operator against the fake API server, with stand-ins for the scheduler and
+// the kubelets.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -150,7 +150,7 @@ class OperatorWorldTest : public ::testing::Test {
   std::uint64_t intents_ = 0;
   std::unique_ptr<OperatorLoop> loop_;
   std::unique_ptr<SharedCluster> shared_;
-  std::unique_ptr<live::OutsideWorld> world_;
+  std::optional<live::OutsideWorld> world_;
   std::unique_ptr<live::Session> session_;
 };
 

@@ -6,65 +6,53 @@
 
 namespace berth::apps {
 
-class SharedCluster::AsWorld : public live::OutsideWorld {
- public:
-  explicit AsWorld(SharedCluster& shared) : shared_(shared) {}
+live::OutsideWorld SharedCluster::as_world() {
+  // Each function of the world under the lock.
+  const auto locked = [this](auto function) {
+    return [this, function](auto&... arguments) {
+      const std::scoped_lock hold(mutex_);
+      return function(arguments...);
+    };
+  };
+  const auto set_report = [this](std::function<void()> on_report) {
+    const std::scoped_lock hold(mutex_);
+    on_report_ = std::move(on_report);
+  };
+  return {.observed = locked([this] { return world_.observed(); }),
+          .sights = locked([this] { return world_.sights(); }),
+          .adopt = locked([this](sim::WorldLeft& left) { world_.adopt(left); }),
+          .tell = locked([this](live::Session& session) { world_.tell(session); }),
+          .tell_notes = [](live::Session& /*session*/) {},
+          .meet_api =
+              [this](const std::string& url, const std::string& key) {
+                if (meet_) meet_(url, key);
+              },
+          .start = set_report,
+          .stop = [set_report] { set_report({}); },
+          .serve = locked([this](live::Session& session) { world_.serve(session, edges::steady_now()); }),
+          .source = [this](bool has_load) { return source(has_load); }};
+}
 
-  [[nodiscard]] std::map<GpuId, std::string> observed() const override {
-    const std::scoped_lock hold(shared_.mutex_);
-    return shared_.world_.observed();
-  }
-  [[nodiscard]] std::map<GpuId, world::ObservedLayout> sights() const override {
-    const std::scoped_lock hold(shared_.mutex_);
-    return shared_.world_.sights();
-  }
-  void adopt(sim::WorldLeft& left) override {
-    const std::scoped_lock hold(shared_.mutex_);
-    shared_.world_.adopt(left);
-  }
-  void tell(live::Session& session) override {
-    const std::scoped_lock hold(shared_.mutex_);
-    shared_.world_.tell(session);
-  }
-  void tell_notes(live::Session& /*session*/) override {}
-  void meet_api(const std::string& url, const std::string& key) override {
-    if (shared_.meet_) shared_.meet_(url, key);
-  }
-  [[nodiscard]] bool owns_specs() const override { return true; }
-  void start(std::function<void()> on_report) override {
-    const std::scoped_lock hold(shared_.mutex_);
-    shared_.on_report_ = std::move(on_report);
-  }
-  void stop() override { start({}); }
-  void serve(live::Session& session) override {
-    const std::scoped_lock hold(shared_.mutex_);
-    shared_.world_.serve(session, edges::steady_now());
-  }
-  [[nodiscard]] live::DeviceSource source(bool has_load) override {
-    return {.library = [] { return live::DeviceLibraryView(); },
-            .device = [this](GpuId gpu) { return view(gpu); },
-            .slice = [this](const Slice& slice) { return view(slice); },
-            .world = "kubernetes",
-            .has_load = has_load};
-  }
+live::DeviceSource SharedCluster::source(bool has_load) {
+  return {.library = [] { return live::DeviceLibraryView(); },
+          .device = [this](GpuId gpu) { return view(gpu); },
+          .slice = [this](const Slice& slice) { return view(slice); },
+          .world = "kubernetes",
+          .has_load = has_load};
+}
 
- private:
-  [[nodiscard]] live::DeviceView view(GpuId gpu) const {
-    const std::scoped_lock hold(shared_.mutex_);
-    const kube::ClusterWorld::GpuView seen = shared_.world_.view(gpu);
-    return {.uuid = seen.key,
-            .node = seen.node.empty() ? std::nullopt : std::optional(seen.node),
-            .why_observed = seen.closed};
-  }
-  [[nodiscard]] live::DeviceSliceView view(const Slice& slice) const {
-    const std::scoped_lock hold(shared_.mutex_);
-    return {.uuid = shared_.world_.device_name(slice)};
-  }
+live::DeviceView SharedCluster::view(GpuId gpu) const {
+  const std::scoped_lock hold(mutex_);
+  const kube::ClusterWorld::GpuView seen = world_.view(gpu);
+  return {.uuid = seen.key,
+          .node = seen.node.empty() ? std::nullopt : std::optional(seen.node),
+          .why_observed = seen.closed};
+}
 
-  SharedCluster& shared_;
-};
-
-std::unique_ptr<live::OutsideWorld> SharedCluster::as_world() { return std::make_unique<AsWorld>(*this); }
+live::DeviceSliceView SharedCluster::view(const Slice& slice) const {
+  const std::scoped_lock hold(mutex_);
+  return {.uuid = world_.device_name(slice)};
+}
 
 void SharedCluster::take(std::string_view plural, const kube::Change& change) {
   const std::scoped_lock hold(mutex_);

@@ -37,10 +37,12 @@ class SharedCluster {
   /// Called with the address of the session's API and a key for it, before the session is served.
   void on_api(std::function<void(const std::string& url, const std::string& key)> meet) { meet_ = std::move(meet); }
   /// The same, for `berth up`. Borrows this object.
-  [[nodiscard]] std::unique_ptr<live::OutsideWorld> as_world();
+  [[nodiscard]] live::OutsideWorld as_world();
 
  private:
-  class AsWorld;
+  [[nodiscard]] live::DeviceSource source(bool has_load);
+  [[nodiscard]] live::DeviceView view(GpuId gpu) const;
+  [[nodiscard]] live::DeviceSliceView view(const Slice& slice) const;
 
   mutable std::mutex mutex_;
   kube::ClusterWorld world_;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "apps/operator/operator_loop.h"
+#include "apps/operator/shared_cluster.h"
 #include "base/json/document.h"
 #include "base/json/node_text.h"
 #include "edges/http_client/curl_client.h"

@@ -7,16 +7,18 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <thread>
 
-#include "apps/operator/shared_cluster.h"
 #include "domain/ports/http_client.h"
 #include "edges/kube/kube_client.h"
 #include "kube/services/service_objects.h"
 
 namespace berth::apps {
+
+class SharedCluster;
 
 struct SpecFollowerOptions {
   bool is_dry_run = false;

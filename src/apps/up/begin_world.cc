@@ -32,8 +32,8 @@ constexpr std::chrono::milliseconds kSignalPoll{100};
 
 Result<void> begin_anew(UpParts& parts) {
   static_cast<void>(parts.series->begin(0));
-  parts.session->begin(parts.devices != nullptr ? parts.devices->sights() : std::map<GpuId, world::ObservedLayout>());
-  if (parts.devices != nullptr) parts.devices->tell(*parts.session);
+  parts.session->begin(parts.devices ? parts.devices->sights() : std::map<GpuId, world::ObservedLayout>());
+  if (parts.devices) parts.devices->tell(*parts.session);
   return {};
 }
 
@@ -96,7 +96,7 @@ Result<void> go_on(UpParts& parts) {
     }
   }
   sim::WorldLeft left = std::move(*parts.records->take_left());
-  if (parts.devices != nullptr) parts.devices->adopt(left);
+  if (parts.devices) parts.devices->adopt(left);
   parts.session->repeat(history.entries, left.world.orders);
   const Instant known = std::max(parts.session->now(), left.world.now);
   const auto clock = clock_now(parts, known);
@@ -104,7 +104,7 @@ Result<void> go_on(UpParts& parts) {
   if (parts.request.has_load || parts.request.measures_load)
     parts.session->restore_figures(seconds);  // without load no figures follow them
   parts.session->resume(std::move(left), clock);
-  if (parts.devices != nullptr) parts.devices->tell_notes(*parts.session);
+  if (parts.devices) parts.devices->tell_notes(*parts.session);
   warn_of_contradictions(parts);
   return {};
 }

@@ -134,8 +134,7 @@ Result<void> find_devices_and_world(UpParts& parts) {
   if (!was_stated) log_line(parts.outside.err, "world", {{"world", parts.world.fleet ? "local" : "simulated"}});
   if (!parts.world.fleet) return {};
   if (is_cluster) {
-    parts.cluster = parts.outside.cluster->make_world(*parts.world.fleet, parts.world.beginning.epoch_us);
-    parts.devices = parts.cluster.get();
+    parts.devices = parts.outside.cluster->make_world(*parts.world.fleet, parts.world.beginning.epoch_us);
     return {};
   }
   auto checked = live::check_manage(parts.request.manage, parts.request.manage_places, machine, *parts.world.fleet);
@@ -143,7 +142,7 @@ Result<void> find_devices_and_world(UpParts& parts) {
   parts.local = std::make_unique<live::LocalWorld>(
       std::move(machine), *parts.world.fleet, management(parts), live::kFirstReadingPatience,
       edges::GpuWatcherOptions{.collects_figures = parts.request.device_metrics.has_value()});
-  parts.devices = parts.local.get();
+  parts.devices = parts.local->as_outside();
   for (const std::string& warning : parts.local->warnings()) log_warning(parts.outside.err, warning);
   return {};
 }
@@ -173,9 +172,9 @@ live::SessionListener listener_of(UpParts& parts) {
   };
   listener.world_changed = [&parts](const live::WorldChanges& changes) { parts.records->remember(changes); };
   listener.question = [&parts](SolveRequest question) { parts.solver.ask(std::move(question)); };
-  if (parts.devices != nullptr) listener.next_intent = [&parts] { return parts.records->next_intent(); };
+  if (parts.devices) listener.next_intent = [&parts] { return parts.records->next_intent(); };
   if (parts.local) listener.boot = [&parts] { return follow_boot(parts); };
-  if (parts.cluster) listener.boot = [uid = parts.outside.cluster->uid] { return std::optional(uid); };
+  if (parts.devices && !parts.local) listener.boot = [uid = parts.outside.cluster->uid] { return std::optional(uid); };
   follow_plans(parts, listener);
   return listener;
 }
@@ -185,8 +184,8 @@ live::SessionOptions session_options(UpParts& parts) {
   options.has_load = parts.request.has_load;
   options.measures_load = parts.request.measures_load;
   options.learns_speed = parts.request.learns_speed;
-  options.runs_all_services = parts.cluster != nullptr;
-  if (parts.devices != nullptr) {
+  options.runs_all_services = parts.devices && !parts.local;
+  if (parts.devices) {
     options.observed = parts.devices->observed();
     options.has_outside_devices = true;
     options.first_layout_takes_time = true;

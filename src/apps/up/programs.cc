@@ -45,7 +45,7 @@ api::GatewaySource gateway_source(UpParts& parts) {
 }
 
 live::DeviceSource device_source(UpParts& parts) {
-  if (parts.devices == nullptr) return {};
+  if (!parts.devices) return {};
   live::DeviceSource source = parts.devices->source(parts.request.has_load || parts.request.measures_load);
   source.is_load_measured = parts.request.measures_load;
   if (!parts.programs) return source;

@@ -45,7 +45,7 @@ edges::LiveDriverOptions driver_options(UpParts& parts) {
   edges::LiveDriverOptions options{.speed = parts.request.speed, .clock = parts.clock.get()};
   if (parts.request.until_second) options.until = Instant::at_second(*parts.request.until_second);
   options.has_events = [&parts] { parts.server->wake_streams(); };
-  if (parts.devices != nullptr) {
+  if (parts.devices) {
     options.serve_outside = [&parts] {
       parts.devices->serve(*parts.session);
       if (parts.programs) parts.programs->serve(*parts.session);
@@ -166,7 +166,7 @@ Result<void> start_service(UpParts& parts) {
   parts.clock = clock_of(parts);
   parts.driver =
       std::make_unique<edges::LiveDriver>(*parts.session, parts.turn, parts.lock, parts.solver, driver_options(parts));
-  if (parts.devices != nullptr && parts.devices->owns_specs()) parts.cluster_key = edges::random_hex(kClusterKeyBytes);
+  if (parts.devices && parts.devices->meet_api) parts.cluster_key = edges::random_hex(kClusterKeyBytes);
   api::LoginSecrets login = login_secrets(parts);
   const std::string token = login.token;
   parts.api = std::make_unique<api::Api>(*parts.session, parts.lock, api_options(parts, std::move(login)));
@@ -187,7 +187,7 @@ Result<void> start_service(UpParts& parts) {
   parts.waked = parts.driver.get();
   parts.driver->start();
   if (!parts.cluster_key.empty()) parts.devices->meet_api(url, parts.cluster_key);
-  if (parts.devices != nullptr) parts.devices->start([&parts] { parts.driver->wake(); });
+  if (parts.devices) parts.devices->start([&parts] { parts.driver->wake(); });
   if (parts.programs) parts.times_reader = std::make_unique<TimesReader>(*parts.programs);
   say_ready(parts, url, token);
   return {};

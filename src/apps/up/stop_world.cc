@@ -70,7 +70,7 @@ Result<int> stop_world(UpParts& parts, int status) {
   parts.device_metrics.stop();
   parts.times_reader.reset();
   if (parts.driver) parts.driver->stop();
-  if (parts.devices != nullptr) parts.devices->stop();  // its threads wake the driver
+  if (parts.devices) parts.devices->stop();  // its threads wake the driver
   if (parts.telemetry != nullptr) stop_telemetry(parts);
   take_last_answer(parts);
   if (parts.recorder().rows_since_snapshot() > 0) save_snapshot(parts);

@@ -37,8 +37,9 @@ struct ClusterOutside {
   std::string uid;                      ///< of its namespace kube-system
   std::vector<device::LocalGpu> fleet;  ///< found now; a world that continues keeps its own
   /// Makes the world of these GPUs, which are those of the folder. `epoch_us`: its second 0, since 1970.
-  std::function<std::unique_ptr<live::OutsideWorld>(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us)>
-      make_world;
+  std::function<live::OutsideWorld(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us)> make_world;
+  /// Called once the session has ended, perhaps just before the process ends. May be empty.
+  std::function<void()> on_end = {};
 };
 
 /// Provided by the program. The streams and files are borrowed; everything is required, except the version and

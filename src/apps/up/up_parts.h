@@ -85,9 +85,8 @@ struct UpParts {
   std::optional<edges::BootRecord> boot;                  ///< of a local world
   std::string boot_failure;                               ///< as last reported
   std::unique_ptr<live::LocalWorld> local;                ///< absent: the devices are simulated
-  std::unique_ptr<live::OutsideWorld> cluster;            ///< absent: it is no world of a cluster
-  live::OutsideWorld* devices = nullptr;                  ///< `local` or `cluster`; null: the devices are simulated
-  std::string cluster_key;                                ///< of `cluster`: ApiOptions::cluster_key
+  std::optional<live::OutsideWorld> devices;              ///< `local`, or a cluster; absent: they are simulated
+  std::string cluster_key;                                ///< ApiOptions::cluster_key
   ProcessHands* process_hands = nullptr;                  ///< of `local`; null: no programs run on slices
   std::unique_ptr<live::LocalPrograms> programs;          ///< likewise
   std::string gateway_key;                                ///< likewise

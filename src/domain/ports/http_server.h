@@ -169,6 +169,12 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
 
   [[nodiscard]] virtual HttpAnswer answer(const HttpRequest& request) = 0;
+  /// What the server calls: the same, for a handler that takes body and headers out of the request.
+  [[nodiscard]] virtual HttpAnswer answer_taking(HttpRequest& request) { return answer(request); }
+
+  /// Among whom the server's places for large bodies are shared: whoever has as many as are free gets no more. Called
+  /// once the headers have arrived. Empty: of nobody, without such a share.
+  [[nodiscard]] virtual std::string share_of(const HttpRequest& /*request*/) { return {}; }
 
   /// The largest body accepted for a request whose headers have arrived; nothing: the server's limit.
   [[nodiscard]] virtual std::optional<std::size_t> body_bytes_max(const HttpRequest& /*request*/) {

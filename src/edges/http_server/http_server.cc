@@ -4,7 +4,6 @@
 #include <microhttpd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -20,6 +19,7 @@
 #include "edges/http_server/detail/listener.h"
 #include "edges/http_server/detail/response.h"
 #include "edges/http_server/detail/streams.h"
+#include "edges/http_server/detail/waiting_connections.h"
 
 namespace berth::edges {
 namespace {
@@ -70,6 +70,7 @@ class MicroHttpServer final : public HttpServer {
     // No connection may be suspended when the library stops.
     hub_.close();
     late_hub_->close();
+    waiting_.stop();
     if (daemon_ != nullptr) MHD_stop_daemon(std::exchange(daemon_, nullptr));
   }
 
@@ -104,13 +105,21 @@ class MicroHttpServer final : public HttpServer {
   const std::shared_ptr<LateHub> late_hub_ = std::make_shared<LateHub>();  ///< replies may outlive the server
   detail::LargeBodies large_bodies_{options_.large_body_count_max};
   detail::LargeAnswers large_answers_{options_.large_answer_bytes_min, options_.large_answer_bytes_max};
-  std::atomic<unsigned> connection_count_ = 0;
+  detail::WaitingConnections waiting_{options_.request_timeout, options_.connection_count_max};
   MHD_Daemon* daemon_ = nullptr;
 };
 
 /// The library would decode targets, leniently; they are decoded by parse_target.
 std::size_t keep_escapes(void* /*server*/, MHD_Connection* /*connection*/, char* text) noexcept {
   return std::strlen(text);
+}
+
+using Mark = detail::WaitingConnections::Connection;
+
+/// Null: there was no memory for it.
+Mark* mark_of(MHD_Connection& connection) {
+  const auto* mark = MHD_get_connection_info(&connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return mark == nullptr ? nullptr : static_cast<Mark*>(mark->socket_context);
 }
 
 unsigned whole_seconds(Micros time) {
@@ -158,11 +167,14 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
     auto* request = static_cast<Exchange*>(*exchange);
     if (request == nullptr) return MHD_NO;
     const bool is_complete = request->has_begun() && *upload_bytes == 0;
-    if (is_complete) return self.finish(*connection, *request);
+    if (is_complete) {
+      if (auto* mark = mark_of(*connection)) self.waiting_.note_request(mark);
+      return self.finish(*connection, *request);
+    }
     Progress progress = Progress::kRead;
     if (!request->has_begun()) {
-      const auto* mark = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-      progress = request->begin(*connection, method, version, mark != nullptr && mark->socket_context != nullptr);
+      const auto* mark = mark_of(*connection);
+      progress = request->begin(*connection, method, version, mark != nullptr && mark->is_surplus);
     } else {
       progress = request->take_body({upload, std::exchange(*upload_bytes, 0)});
     }
@@ -182,18 +194,24 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
   }
 }
 
-void MicroHttpServer::on_completed(void* /*server*/, MHD_Connection* /*connection*/, void** exchange,
+void MicroHttpServer::on_completed(void* server, MHD_Connection* connection, void** exchange,
                                    MHD_RequestTerminationCode /*code*/) noexcept {
+  if (auto* mark = mark_of(*connection)) static_cast<MicroHttpServer*>(server)->waiting_.note_answer(mark);
   const std::unique_ptr<Exchange> owned(static_cast<Exchange*>(std::exchange(*exchange, nullptr)));
 }
 
-void MicroHttpServer::on_connection(void* server, MHD_Connection* /*connection*/, void** mark,
+void MicroHttpServer::on_connection(void* server, MHD_Connection* connection, void** mark,
                                     MHD_ConnectionNotificationCode code) noexcept {
   auto& self = *static_cast<MicroHttpServer*>(server);
-  if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-    --self.connection_count_;
-  } else if (++self.connection_count_ > self.options_.connection_count_max) {
-    *mark = server;  // beyond the limit: any address that is not null will do
+  try {
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+      self.waiting_.remove(static_cast<Mark*>(std::exchange(*mark, nullptr)));
+    } else {
+      const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+      *mark = self.waiting_.add(info == nullptr ? -1 : info->connect_fd);
+    }
+  } catch (...) {
+    *mark = nullptr;  // no memory: it is not counted
   }
 }
 
@@ -210,7 +228,7 @@ MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchang
 }
 
 MHD_Result MicroHttpServer::ask_handler(MHD_Connection& connection, Exchange& exchange) {
-  HttpAnswer answer = handler_.answer(exchange.request());
+  HttpAnswer answer = handler_.answer_taking(exchange.request());
   if (auto* response = std::get_if<HttpResponse>(&answer)) return queue(connection, exchange, std::move(*response));
   if (auto* parts = std::get_if<HttpParts>(&answer)) return queue(connection, std::move(*parts));
   if (auto* stream = std::get_if<HttpEventStream>(&answer)) {

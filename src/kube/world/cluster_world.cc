@@ -277,7 +277,7 @@ void ClusterWorld::end_intents(live::Session& session) const {
     const std::vector<live::DeviceIntent> intents = session.take_device_intents();
     if (intents.empty()) return;
     for (const live::DeviceIntent& intent : intents) {
-      const bool is_refused = options_.is_dry_run && intent.action.kind == ActionKind::kCreation;
+      const bool is_refused = options_.is_dry_run && intent.action.kind == berth::ActionKind::kCreation;
       live::DeviceEnded ended{.intent = intent.number, .outcome = is_refused ? "refused" : live::kDoneOutcome};
       if (is_refused) ended.message = "dry run: nothing is done";
       session.end_device_intent(intent, ended);

@@ -29,6 +29,7 @@ device::LocalGpu listed_gpu(const std::string& uuid, const std::string& model) {
 UpRequest world(const char* word) {
   UpRequest request;
   if (word == std::string("local")) request.world = WorldKind::kLocal;
+  if (word == std::string("cluster")) request.world = WorldKind::kKubernetes;
   if (word == std::string("auto")) request.world.reset();
   return request;
 }
@@ -45,7 +46,11 @@ class FolderWorldTest : public ::testing::Test {
     std::unique_ptr<JournalReader> journal;
     if (store_) journal = std::move(*store_->open_reader());
     return find_world(request, files,
-                      {.folder = "/folder", .journal = journal.get(), .now_us = 1, .machine = machine_});
+                      {.folder = "/folder",
+                       .journal = journal.get(),
+                       .now_us = 1,
+                       .machine = machine_,
+                       .cluster = request.world == WorldKind::kKubernetes ? std::optional(cluster_) : std::nullopt});
   }
   [[nodiscard]] std::string refusal_of(const UpRequest& request) const {
     const auto begun = start(request);
@@ -64,6 +69,7 @@ class FolderWorldTest : public ::testing::Test {
   std::unique_ptr<berth::testing::MemoryStore> store_;  ///< absent: the folder has no journal
   std::string scenario_ = "berth: 1\nfleet: [{gpu: A100-80GB, count: 2}]\nwindow_seconds: 60\nservices: []\n";
   std::vector<device::LocalGpu> machine_ = {listed_gpu("GPU-0", "A100-80GB"), listed_gpu("GPU-1", "A100-80GB")};
+  std::string cluster_ = "one";
 };
 
 TEST_F(FolderWorldTest, ALocalOneHasTheGpusOfTheMachineAndNoServices) {
@@ -155,6 +161,19 @@ TEST_F(FolderWorldTest, VersionsThatKnowNoLocalWorldRefuseItsRowsAndSnapshots) {
   EXPECT_EQ(first_rows(simulated->beginning, simulated->files, 1).front().format, kKnownToThem);
   EXPECT_GT(snapshot_format(local->files), kSnapshotFormat);
   EXPECT_EQ(snapshot_format(simulated->files), kSnapshotFormat);
+}
+
+TEST_F(FolderWorldTest, AFolderBelongsToOneCluster) {
+  begin(world("cluster"));
+  const auto begun = start(world("cluster"));
+  ASSERT_TRUE(begun.has_value()) << begun.error().message;
+  EXPECT_EQ(begun->scenario.name, "kubernetes");
+  EXPECT_EQ(begun->fleet, machine_);
+  EXPECT_GT(snapshot_format(begun->files), kSnapshotFormat + 1) << "versions that know no cluster refuse it";
+  EXPECT_THAT(refusal_of(world("local")), HasSubstr("--world: wanted kubernetes"));
+  cluster_ = "another";
+  EXPECT_THAT(refusal_of(world("cluster")),
+              HasSubstr("the cluster: wanted \"one\" (uid of its namespace kube-system), with which the world of"));
 }
 
 }  // namespace

@@ -420,6 +420,18 @@ DeviceSource LocalWorld::source(bool has_load) {
           .has_load = has_load};
 }
 
+OutsideWorld LocalWorld::as_outside() {
+  return {.observed = [this] { return observed(); },
+          .sights = [this] { return sights(); },
+          .adopt = [this](sim::WorldLeft& left) { adopt(left); },
+          .tell = [this](Session& session) { tell(session); },
+          .tell_notes = [this](Session& session) { tell_notes(session); },
+          .start = [this](std::function<void()> on_report) { start(std::move(on_report)); },
+          .stop = [this] { stop(); },
+          .serve = [this](Session& session) { serve(session); },
+          .source = [this](bool has_load) { return source(has_load); }};
+}
+
 DeviceLibraryView LocalWorld::library() const {
   const auto or_absent = [](const std::string& text) { return text.empty() ? std::nullopt : std::optional(text); };
   return {.path = or_absent(machine_.facts.path),

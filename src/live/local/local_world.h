@@ -54,14 +54,14 @@ struct LocalManagement {
                                         const std::vector<device::LocalGpu>& fleet);
 
 /// The local world of one `berth up`. Its functions that take a session are called under the session's lock.
-class LocalWorld : public OutsideWorld {
+class LocalWorld {
  public:
   /// Reads the GPUs. `fleet`: those with which the world began. A GPU that does not answer in time counts as lost until
   /// it does.
   LocalWorld(edges::LocalMachine machine, const std::vector<device::LocalGpu>& fleet, LocalManagement management,
              std::chrono::milliseconds patience = kFirstReadingPatience, edges::GpuWatcherOptions watching = {});
   /// Ends the threads; those whose driver hangs are left behind.
-  ~LocalWorld() override;
+  ~LocalWorld();
   LocalWorld(const LocalWorld&) = delete;
   LocalWorld& operator=(const LocalWorld&) = delete;
 
@@ -72,15 +72,15 @@ class LocalWorld : public OutsideWorld {
   [[nodiscard]] DeviceLibraryView library() const;
 
   /// Why GPUs must not be changed, for SessionOptions::observed.
-  [[nodiscard]] std::map<GpuId, std::string> observed() const override;
+  [[nodiscard]] std::map<GpuId, std::string> observed() const;
   /// The layouts of the devices that can be read, for Session::begin.
-  [[nodiscard]] std::map<GpuId, world::ObservedLayout> sights() const override;
+  [[nodiscard]] std::map<GpuId, world::ObservedLayout> sights() const;
   /// Merges what exists on the devices into what they remember.
-  void adopt(sim::WorldLeft& left) override;
+  void adopt(sim::WorldLeft& left);
   /// The same for a world that begins: reports the devices and their slices to it.
-  void tell(Session& session) override;
+  void tell(Session& session);
   /// Reports what the GPUs of a world that continues say about themselves, unless the session has it already.
-  void tell_notes(Session& session) override;
+  void tell_notes(Session& session);
 
   /// HealthWatch::use_programs.
   void use_programs(std::function<std::string(const std::string& slice)> restart) {
@@ -88,16 +88,18 @@ class LocalWorld : public OutsideWorld {
   }
 
   /// `on_report` may be called by any thread, when `serve` has something to do.
-  void start(std::function<void()> on_report) override;
+  void start(std::function<void()> on_report);
   /// After this `on_report` is not called any more.
-  void stop() override;
+  void stop();
   /// Reports news to the session, and sends the changes that it wants to the GPU agent.
-  void serve(Session& session) override;
+  void serve(Session& session);
 
   /// Of the MIG device of a slice, or of the GPU where it is all of one; nothing: it is not known now.
   [[nodiscard]] std::optional<std::string> uuid_of(const Slice& slice) const;
   /// Any thread may use it while this object exists.
-  [[nodiscard]] DeviceSource source(bool has_load) override;
+  [[nodiscard]] DeviceSource source(bool has_load);
+  /// The same as functions, which borrow this object.
+  [[nodiscard]] OutsideWorld as_outside();
   /// The GPUs for monitoring systems, in the order of the world. Any thread may call it until `stop`. The GPUs point
   /// into this object. Needs GpuWatcherOptions::collects_figures.
   [[nodiscard]] std::vector<device::MonitoredGpu> monitored() const;

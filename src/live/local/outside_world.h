@@ -14,34 +14,29 @@ namespace berth::live {
 
 class Session;
 
-/// Functions that take a session are called under the session's lock.
-class OutsideWorld {
- public:
-  virtual ~OutsideWorld() = default;
-
+/// Functions that take a session are called under the session's lock. All but `meet_api` are required.
+struct OutsideWorld {
   /// Why GPUs must not be changed, for SessionOptions::observed.
-  [[nodiscard]] virtual std::map<GpuId, std::string> observed() const = 0;
+  std::function<std::map<GpuId, std::string>()> observed;
   /// What exists on devices when the session begins.
-  [[nodiscard]] virtual std::map<GpuId, world::ObservedLayout> sights() const = 0;
+  std::function<std::map<GpuId, world::ObservedLayout>()> sights;
   /// Merges what exists on the devices into what they remember.
-  virtual void adopt(sim::WorldLeft& left) = 0;
+  std::function<void(sim::WorldLeft& left)> adopt;
   /// The same for a world that begins: reports the devices and their slices to it.
-  virtual void tell(Session& session) = 0;
+  std::function<void(Session& session)> tell;
   /// Reports what the GPUs of a world that continues say about themselves, unless the session has it already.
-  virtual void tell_notes(Session& session) = 0;
-  /// Where the session's API answers, and the key with which what the outside owns is written there. Called once, before
-  /// `start`, if the world has one (`owns_specs`).
-  virtual void meet_api(const std::string& /*url*/, const std::string& /*key*/) {}
-  /// Whether tenants and services are objects outside.
-  [[nodiscard]] virtual bool owns_specs() const { return false; }
+  std::function<void(Session& session)> tell_notes;
+  /// Where tenants and services are objects outside: called before `start` with the address of the session's API, and
+  /// the key with which they are written there.
+  std::function<void(const std::string& url, const std::string& key)> meet_api = {};
   /// `on_report` may be called by any thread, when `serve` has something to do.
-  virtual void start(std::function<void()> on_report) = 0;
+  std::function<void(std::function<void()> on_report)> start;
   /// After this `on_report` is not called any more.
-  virtual void stop() = 0;
+  std::function<void()> stop;
   /// Reports news to the session, and carries out what it wants.
-  virtual void serve(Session& session) = 0;
-  /// Any thread may use it while this object exists.
-  [[nodiscard]] virtual DeviceSource source(bool has_load) = 0;
+  std::function<void(Session& session)> serve;
+  /// Any thread may use it while the world exists.
+  std::function<DeviceSource(bool has_load)> source;
 };
 
 }  // namespace berth::live

@@ -242,8 +242,8 @@ class Session {
   [[nodiscard]] MeasuredTimes device_times() const;
   /// Forbids changes of a GPU for this reason, from now on; none: allows them. Returns whether that was recorded.
   bool observe(GpuId gpu, const std::optional<std::string>& why);
-  /// A slice that stands on an outside device already, and on which a program of the service runs or is about to, is the
-  /// engine's from now on. Returns false if something else of ours takes its place.
+  /// A slice that stands on an outside device already, and on which a program of the service runs or is about to,
+  /// is the engine's from now on. Returns false if something else of ours takes its place.
   bool adopt(const Slice& slice, ServiceId service);
   // Programs on the slices of outside devices (world::SliceTable).
   [[nodiscard]] std::vector<world::ProgramSlice> program_slices();
