@@ -189,13 +189,13 @@ TEST_F(OperatorWorldTest, WithAnEmptyFolderWhatStandsIsAdopted) {
 }
 
 TEST_F(OperatorWorldTest, WaitingPodsAndSlicesOfServicesShareAGpu) {
+  cluster_.create(kube::kDeviceClasses, "", kube::testing::class_of_profile("3g.40gb"));
   begin("w");
   ASSERT_TRUE(comes([this] { return serves(1); }));
   for (const char* name : {"p", "q"}) {
     cluster_.create(kube::kResourceClaims, "n", kube::testing::claim_on(name, "3g.40gb", 1));
     cluster_.create(kube::kPods, "n", kube::testing::gated_pod(name, name, 1));
   }
-  cluster_.create(kube::kDeviceClasses, "", kube::testing::class_of_profile("3g.40gb"));
   ASSERT_TRUE(comes([this] { return cluster_.list(kube::kEvents).size() == 1; }));
   std::size_t foreign = 0;
   ASSERT_TRUE(comes([&] {
