@@ -74,21 +74,24 @@ class Deploy(unittest.TestCase):
             self.cluster.kubectl("delete", "gpuservice", "s")
 
     def test_a_bad_object_is_refused_with_its_field(self):
+        """By kubectl, which knows the schema, for missing and unknown keys; else by the server."""
         row = ROWS[0]
         for spec, field in (
                 ({"slo": {"latency_ms": 0}}, "spec.slo.latency_ms"),
                 ({"slo": {"latency_ms": "fast"}}, "spec.slo.latency_ms"),
-                ({"slo": None}, "spec.slo"),
+                ({"slo": None}, 'required field "slo" in dev.berth.v1alpha1.GpuService.spec'),
                 ({"slo": {"latency_ms": 5, "attainment": 1}}, "spec.slo.attainment"),
                 ({"drop": "late"}, "spec.drop"),
                 ({"profile": {"format": "csv", "model": "m", "rows": []}}, "spec.profile.rows"),
                 ({"profile": {"format": "csv", "model": "m", "rows": [{**row, "batch": 0}]}}, "spec.profile.rows[0].batch"),
-                ({"profile": {"format": "csv", "model": "m", "path": "p.csv", "rows": ROWS}}, "spec.profile.path"),
+                ({"profile": {"format": "csv", "model": "m", "path": "p.csv", "rows": ROWS}},
+                 'unknown field "path" in dev.berth.v1alpha1.GpuService.spec.profile'),
                 ({"start_seconds": -1}, "spec.start_seconds"),
+                ({"start_seconds": {"runtime": -1, "model": 1}}, "spec.start_seconds.runtime"),
                 ({"tier": "manual"}, "spec.tier"),
                 ({"warm_pool": {"min": 1.5}}, "spec.warm_pool.min"),
                 ({"replicas": {"max": 0}}, "spec.replicas.max"),
-                ({"no_such_key": 1}, "spec.no_such_key"),
+                ({"no_such_key": 1}, 'unknown field "no_such_key" in dev.berth.v1alpha1.GpuService.spec'),
         ):
             refused = self.apply(service(**spec), check=False)
             self.assertNotEqual(refused.returncode, 0, spec)

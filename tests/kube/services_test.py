@@ -19,7 +19,7 @@ PROFILES = [("1g.10gb", 19, range(7), 1), ("2g.20gb", 14, (0, 2, 4), 2), ("3g.40
 ROW = {"model": "vision", "gpu": "A100-80GB", "profile": "1g.10gb", "batch": 1, "processes": 1, "requests_per_second": 50,
        "latency_ms": 20}
 SERVICE = {"profile": {"format": "csv", "model": "vision", "rows": [ROW]}, "slo": {"latency_ms": 100},
-           "expects": {"requests_per_second": 20}, "pod": {"spec": {"containers": [{"name": "server", "image": "none"}]}}}
+           "expects": {"requests_per_second": 20}, "replicas": {"max": 1}, "pod": {"spec": {"containers": [{"name": "server", "image": "none"}]}}}
 
 
 class ServiceCluster(Cluster):
@@ -79,7 +79,7 @@ class Operator:
         ready = re.match(r"ready (\S+) key: cat (\S+)", self.process.stdout.readline())
         if not ready:
             raise AssertionError(f"not ready: {self.log.read_text(encoding='utf-8')}")
-        self.url, key = ready.groups()
+        self.url, key = ready[1].rstrip("/"), ready[2]
         self.key = pathlib.Path(key).read_text(encoding="utf-8").strip()
 
     def ask(self, path, method="GET", body=None):

@@ -78,6 +78,7 @@ class OperatorWorldTest : public ::testing::Test {
                                                    sim::testing::generated(Generator::Kind::kPoisson, Decimal(20), 60));
     service.tenant = "lab";
     service.expects = Decimal(20);
+    service.running.replicas = ReplicaLimits{.slices_min = 0, .slices_max = 1};
     return service;
   }
   /// Kubelets: bound pods become Ready.

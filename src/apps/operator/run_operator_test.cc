@@ -112,12 +112,15 @@ class RunOperatorTest : public ::testing::Test {
       line = read(out_path_);
     }
     const std::size_t from = line.find("http");
-    return from == std::string::npos ? std::string() : line.substr(from, line.find(' ', from) - from);
+    const std::string found = from == std::string::npos ? "" : line.substr(from, line.find(' ', from) - from);
+    return found.ends_with('/') ? found.substr(0, found.size() - 1) : found;
   }
   Result<HttpReply> ask(const std::string& method, const std::string& address) {
     std::string key = read(folder_ + "/state/admin.key");
     while (!key.empty() && key.back() == '\n') key.pop_back();
-    HttpCall call{.method = method, .url = address};
+    HttpCall call;
+    call.method = method;
+    call.url = address;
     call.headers.push_back({"Authorization", "Bearer " + key});
     return http_.send(call);
   }

@@ -64,7 +64,7 @@ void SpecFollower::note_absent() {
 }
 
 void SpecFollower::meet_api(const std::string& url, const std::string& key) {
-  url_ = url;
+  url_ = url.ends_with('/') ? url.substr(0, url.size() - 1) : url;
   key_ = key;
   thread_ = std::thread([this] { run(); });
 }

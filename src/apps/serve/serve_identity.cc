@@ -91,8 +91,11 @@ bool IdentifiedHandler::has_key(const HttpRequest& request) const {
 
 std::optional<HttpResponse> IdentifiedHandler::refuse(const HttpRequest& request) {
   const auto refusal = [&](int status, const char* why, std::string message) {
-    HttpResponse response =
-        inner_.render({.fault = HttpFault::kMalformedHeaders, .status = status, .message = std::move(message)});
+    HttpResponse response = inner_.render({.fault = HttpFault::kMalformedHeaders,
+                                           .status = status,
+                                           .message = std::move(message),
+                                           // Without the key of this server it is nobody's request, and not traced.
+                                           .request = status == 401 ? nullptr : &request});
     response.status = status;
     response.headers.push_back({std::string(serving::kRefusedHeader), why});
     return response;

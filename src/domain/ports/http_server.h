@@ -159,6 +159,8 @@ struct HttpRefusal {
   HttpFault fault = HttpFault::kHandlerFailed;
   int status = 500;
   std::string message;  ///< what was wanted and what was found
+  /// The request as far as it was read, while `render` runs; null: nothing of it is known.
+  const HttpRequest* request = nullptr;
 };
 
 /// The program's side of a server. Its functions run on the server's threads, concurrently if there are several. They

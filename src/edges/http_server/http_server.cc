@@ -54,6 +54,13 @@ HttpServerOptions within_limits(HttpServerOptions options) {
   return options;
 }
 
+/// Its refusal, for a handler that also looks at the request. Requires: it has one.
+HttpRefusal with_request(const Exchange& exchange) {
+  HttpRefusal refusal = *exchange.refusal();
+  refusal.request = &exchange.request();
+  return refusal;
+}
+
 class MicroHttpServer final : public HttpServer {
  public:
   MicroHttpServer(HttpServerOptions options, HttpHandler& handler, std::uint16_t port)
@@ -182,7 +189,7 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
       case Progress::kRead:
         return MHD_YES;
       case Progress::kRefuse:
-        return self.refuse(*connection, *request->refusal());
+        return self.refuse(*connection, with_request(*request));
       case Progress::kRefuseEarly:
         return self.refuse_early(*connection, *request);
       case Progress::kClose:
@@ -218,7 +225,7 @@ void MicroHttpServer::on_connection(void* server, MHD_Connection* connection, vo
 // Called again after the connection was suspended for a deferred answer and resumed.
 MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchange) {
   if (exchange.was_refused_early()) return MHD_NO;
-  if (exchange.refusal()) return refuse(connection, *exchange.refusal());
+  if (exchange.refusal()) return refuse(connection, with_request(exchange));
   try {
     if (exchange.late_answer() == nullptr) return ask_handler(connection, exchange);
     return finish_later(connection, exchange);
@@ -310,7 +317,7 @@ MHD_Result MicroHttpServer::refuse(MHD_Connection& connection, const HttpRefusal
 }
 
 MHD_Result MicroHttpServer::refuse_early(MHD_Connection& connection, const Exchange& exchange) {
-  HttpResponse response = handler_.render(*exchange.refusal());
+  HttpResponse response = handler_.render(with_request(exchange));
   response.status = exchange.refusal()->status;
   return detail::send_early(connection, response, exchange.is_head()) ? MHD_YES : MHD_NO;
 }

@@ -52,6 +52,7 @@ class ClusterWorldTest : public ::testing::Test {
                                                    sim::testing::generated(Generator::Kind::kPoisson, Decimal(20), 60));
     service.tenant = "lab";
     service.expects = Decimal(20);
+    service.running.replicas = ReplicaLimits{.slices_min = 0, .slices_max = 1};
     Scenario scenario = sim::testing::scenario_of({service}, {}, 1);
     scenario.layout.reset();
     scenario.fleet = {{.model = fleet.front().model, .count = 1, .usd_per_gpu_hour = std::nullopt}};
@@ -74,6 +75,7 @@ class ClusterWorldTest : public ::testing::Test {
       world_->serve(*session_, session_->now());
       placing_.reserve(world_->reserved());
       while (session_->now() < until) static_cast<void>(session_->advance(until));
+      static_cast<void>(decide());
       world_->serve(*session_, session_->now());
     }
   }
@@ -152,7 +154,7 @@ TEST_F(ClusterWorldTest, CordonsTaintsAndNodesCloseAGpu) {
   serve(3);
   EXPECT_NE(state().scheduling, GpuScheduling::kOpen);
   EXPECT_THAT(state().scheduling_reason, HasSubstr("has the taint broken:NoExecute"));
-  EXPECT_THAT(session_->program_slices(), IsEmpty()) << "nothing had begun there";
+  EXPECT_THAT(session_->program_slices(), IsEmpty()) << "they are drained";
   take(kDeviceTaintRules, rule("NoExecute"), ChangeKind::kDeleted);
   serve();
   EXPECT_EQ(state().scheduling, GpuScheduling::kOpen);
