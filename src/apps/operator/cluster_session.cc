@@ -26,11 +26,7 @@ std::vector<kube::PlannedGpu> owned_gpus(const kube::Placing& placing, const std
 ClusterSession::ClusterSession(OperatorLoop& loop, std::shared_ptr<edges::KubeIdentity> identity,
                                const OperatorRequest& request, const OperatorOutside& outside,
                                ClusterSessionOptions options)
-    : loop_(loop),
-      identity_(std::move(identity)),
-      request_(request),
-      outside_(outside),
-      options_(std::move(options)) {}
+    : loop_(loop), identity_(std::move(identity)), request_(request), outside_(outside), options_(std::move(options)) {}
 
 Result<int> ClusterSession::run() {
   const up::UpOutside outside{
@@ -53,13 +49,12 @@ Result<int> ClusterSession::run() {
 }
 
 live::OutsideWorld ClusterSession::make_world(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us) {
-  cluster_ = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{.own = options_.own,
-                                                                       .fleet = fleet,
-                                                                       .world = fmt::format("{:x}", epoch_us),
-                                                                       .is_dry_run = request_.is_dry_run});
+  cluster_ = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{
+      .own = options_.own, .fleet = fleet, .world = fmt::format("{:x}", epoch_us), .is_dry_run = request_.is_dry_run});
   specs_ = std::make_unique<SpecFollower>(
       *cluster_, identity_, loop_.pace(),
-      SpecFollowerOptions{.is_dry_run = request_.is_dry_run, .log = options_.log});
+      SpecFollowerOptions{
+          .is_dry_run = request_.is_dry_run, .may_write = [this] { return loop_.may_write(); }, .log = options_.log});
   cluster_->on_api([this](const std::string& url, const std::string& key) { specs_->meet_api(url, key); });
   loop_.join(*cluster_, specs_.get());
   follower_ = std::thread([this] { follow(); });

@@ -55,6 +55,8 @@ class OperatorLoop {
   void stand_by();
   /// To be called while standing by.
   void own(std::vector<kube::OwnedPools> own) { placing_.own(std::move(own)); }
+  /// Whether this operator may write now: also other writers of its process ask. Any thread.
+  [[nodiscard]] bool may_write() const { return !options_.may_write || options_.may_write(); }
   [[nodiscard]] bool is_leading() const { return is_leading_; }
   [[nodiscard]] bool is_synced() const { return placing_.is_synced(); }
   /// Since when some resource cannot be followed, on the monotonic clock; nothing: all of them are.
