@@ -95,6 +95,22 @@ class SlicesTest(unittest.TestCase):
         wait_until(counted, f"{answered} requests in the series")
         self.assertLessEqual(self.seen, answered)
 
+    def test_a_drain_leaves_a_replica_where_there_may_be_one_only(self):
+        slices = self.slices({"words": ["replicas: {min: 1, max: 1}"]})
+        slices.wait_for("words")
+        old = slices.serving("words")[0]
+        gpu = int(old["slice"].split("-")[1])
+        status, body = slices.up.send("POST", f"v1/gpus/gpu-{gpu}/drain", {"reason": "a test"})
+        self.assertEqual(status, 200, body)
+        found = []
+
+        def is_drained():
+            found.append(slices.serving("words"))
+            return slices.up.gpu(gpu)["drained"]
+        wait_until(is_drained, "the GPU is drained")
+        self.assertNotIn([], found)
+        self.assertNotIn(old, slices.serving("words"))
+
     def test_an_error_of_a_program_starts_it_again(self):
         slices = self.slices({"words": ["replicas: {min: 1, max: 1}"]})
         slices.wait_for("words")

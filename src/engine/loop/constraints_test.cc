@@ -91,6 +91,17 @@ TEST(Constraints, NumbersOfSlicesGetNoWorse) {
             "a: wanted at least 3 slices (a.warm_pool), found that the plan leaves 1 of 2");
 }
 
+TEST(Constraints, SlicesOnADrainingGpuMayHaveTheirSuccessors) {
+  ConstrainedWorld world;
+  world.a().running.replicas = ReplicaLimits{.slices_min = 2, .slices_max = 2};
+  world.snapshot.gpus.resize(2);
+  world.snapshot.gpus[1].scheduling = GpuScheduling::kDraining;
+  EXPECT_EQ(world.breach(cut_for(two_g, {{0}})), "");
+  world.a().running.replicas->slices_max = 1;
+  EXPECT_EQ(world.breach(cut_for(two_g, {{0}})),
+            "a: wanted at most 1 slices (a.replicas), found that the plan makes 2 of 1");
+}
+
 TEST(Constraints, NothingIsWantedByDefault) {
   ConstrainedWorld world;
   EXPECT_EQ(world.breach(cut_for(two_g, {{2}})), "");

@@ -41,7 +41,34 @@ class Drains {
     const Instant since = snapshot.gpu_state(gpu).scheduling_since;
     if (snapshot.now - since >= kDrainWaitMax) return true;
     if (has_planner_ && !(planned_at_ && *planned_at_ >= since)) return false;
+    if (has_planner_ && *planned_at_ < latest_change(snapshot) && leaves_none(snapshot, gpu)) return false;
     return !has_others_on_their_way(snapshot, gpu);
+  }
+
+  /// When an action failed last, or a GPU was opened or closed: a plan of before does not know of it.
+  static Instant latest_change(const Snapshot& snapshot) {
+    Instant latest;
+    for (const GpuState& gpu : snapshot.gpus) {
+      latest = std::max({latest, gpu.failures.latest, gpu.scheduling_since});
+    }
+    return latest;
+  }
+
+  /// Whether a service with a program on the GPU has none that serves on a GPU that is not drained. Others have no
+  /// requests that wait for real.
+  [[nodiscard]] bool leaves_none(const Snapshot& snapshot, GpuId gpu) const {
+    std::set<ServiceId> here;
+    std::set<ServiceId> elsewhere;
+    for (const StandingSlice& standing : snapshot.staying()) {
+      const GpuId of = standing.holding.slice.gpu;
+      if (!standing.is_ready || standing.holding.role != Role::kInference) continue;
+      if (of != gpu && snapshot.is_draining(of)) continue;
+      std::set<ServiceId>& services = of == gpu ? here : elsewhere;
+      for (const ServiceId service : standing.holding.services) {
+        if (scenario_.services[service.index].running.program) services.insert(service);
+      }
+    }
+    return !std::ranges::includes(elsewhere, here);
   }
 
   /// Whether a service with a slice on the GPU has one elsewhere that is not ready yet.

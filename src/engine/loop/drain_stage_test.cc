@@ -66,6 +66,32 @@ TEST(DrainStage, WaitsForAPlanAndForWhatIsOnItsWay) {
   EXPECT_EQ(world.asked(stage).size(), 1U);
 }
 
+TEST(DrainStage, WhereNothingElseServesThePlanKnowsWhatFailed) {
+  Draining world;
+  world.snapshot.gpus.emplace_back();
+  const Stage stage = drain_stage(world.scenario, true);
+  Solution planned;
+  const auto asked_after_plan_at = [&](int second) {
+    planned.plan.made_at = Instant::at_second(second);
+    stage.learn(planned);
+    return world.asked(stage).size();
+  };
+  world.snapshot.now = Instant::at_second(30);
+  world.snapshot.gpus[1].failures = {.count = 1, .latest = Instant::at_second(20)};
+  EXPECT_EQ(asked_after_plan_at(12), 1U) << "service 0 has a slice on GPU 1";
+  world.snapshot.slices = {{.holding = held(kDrained, {{0}}), .is_ready = true}};
+  EXPECT_EQ(asked_after_plan_at(12), 1U) << "its requests are simulated";
+  world.scenario.services[0].running.program.emplace();
+  EXPECT_EQ(asked_after_plan_at(12), 0U) << "the slice that was to follow could not be created";
+  EXPECT_EQ(asked_after_plan_at(20), 1U);
+  world.snapshot.gpus[1].scheduling_since = Instant::at_second(25);
+  EXPECT_EQ(asked_after_plan_at(20), 0U) << "GPU 1 was closed until then";
+  EXPECT_EQ(asked_after_plan_at(25), 1U);
+  world.snapshot.gpus[1].scheduling_since = Instant::at_second(65);
+  world.snapshot.now = Instant::at_second(70);
+  EXPECT_EQ(asked_after_plan_at(25), 1U) << "no longer than a minute";
+}
+
 TEST(DrainStage, WaitsNoLongerThanAMinute) {
   Draining world;
   world.snapshot.slices.change(1).is_ready = false;

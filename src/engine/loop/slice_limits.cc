@@ -13,11 +13,13 @@
 namespace berth {
 namespace {
 
-/// The inference slices that a service holds alone, those that are to stay first.
+/// The inference slices that a service holds alone, those that are to stay first. Without those on draining GPUs, which
+/// go by themselves once others serve.
 std::vector<const StandingSlice*> slices_by_rank(const Scenario& scenario, const Snapshot& snapshot,
                                                  ServiceId service) {
   std::vector<const StandingSlice*> slices;
   for (const StandingSlice& standing : snapshot.staying()) {
+    if (snapshot.is_draining(standing.holding.slice.gpu)) continue;
     const bool is_its = standing.holding.services == std::vector{service};
     if (is_its && !standing.is_foreign && standing.holding.role == Role::kInference) slices.push_back(&standing);
   }
@@ -35,22 +37,31 @@ std::vector<const StandingSlice*> slices_by_rank(const Scenario& scenario, const
   return slices;
 }
 
-std::vector<std::int64_t> slices_held(const Scenario& scenario, const Snapshot& snapshot) {
-  std::vector<std::int64_t> counts(scenario.services.size());
-  for (const StandingSlice& standing : snapshot.staying()) {
-    if (standing.holding.role != Role::kInference) continue;
-    for (const ServiceId service : standing.holding.services) ++counts[service.index];
+/// Numbers of inference slices, by service.
+struct Held {
+  std::vector<std::int64_t> all;
+  std::vector<std::int64_t> kept;  ///< without those on draining GPUs
+
+  explicit Held(const Scenario& scenario) : all(scenario.services.size()), kept(scenario.services.size()) {}
+  void add(const Snapshot& snapshot, const Holding& holding) {
+    if (holding.role != Role::kInference) return;
+    for (const ServiceId service : holding.services) {
+      ++all[service.index];
+      if (!snapshot.is_draining(holding.slice.gpu)) ++kept[service.index];
+    }
   }
-  return counts;
+};
+
+Held slices_held(const Scenario& scenario, const Snapshot& snapshot) {
+  Held held(scenario);
+  for (const StandingSlice& standing : snapshot.staying()) held.add(snapshot, standing.holding);
+  return held;
 }
 
-std::vector<std::int64_t> slices_held(const Scenario& scenario, const FleetAfter& after) {
-  std::vector<std::int64_t> counts(scenario.services.size());
-  for (const auto& [slice, allocation] : after.slices()) {
-    if (allocation.holding.role != Role::kInference) continue;
-    for (const ServiceId service : allocation.holding.services) ++counts[service.index];
-  }
-  return counts;
+Held slices_held(const Scenario& scenario, const Snapshot& snapshot, const FleetAfter& after) {
+  Held held(scenario);
+  for (const auto& [slice, allocation] : after.slices()) held.add(snapshot, allocation.holding);
+  return held;
 }
 
 }  // namespace
@@ -74,21 +85,21 @@ void destroy_excess(const Scenario& scenario, const Snapshot& snapshot, const st
 
 std::optional<std::string> find_limit_breach(const Scenario& scenario, const Snapshot& snapshot,
                                              const FleetAfter& after) {
-  const std::vector<std::int64_t> now = slices_held(scenario, snapshot);
-  const std::vector<std::int64_t> then = slices_held(scenario, after);
+  const Held now = slices_held(scenario, snapshot);
+  const Held then = slices_held(scenario, snapshot, after);
   for (std::size_t index = 0; index < scenario.services.size(); ++index) {
     const ServiceSpec& spec = scenario.services[index];
     if (!spec.running.replicas || spec.is_absent) continue;
     const ReplicaLimits& limits = *spec.running.replicas;
     const std::string name = service_label(scenario, {static_cast<std::uint32_t>(index)});
     const char* key = spec.ready.warm_pool ? "warm_pool" : "replicas";
-    if (then[index] < limits.slices_min && then[index] < now[index]) {
+    if (then.all[index] < limits.slices_min && then.all[index] < now.all[index]) {
       return fmt::format("{}: wanted at least {} slices ({}.{}), found that the plan leaves {} of {}", name,
-                         limits.slices_min, name, key, then[index], now[index]);
+                         limits.slices_min, name, key, then.all[index], now.all[index]);
     }
-    if (limits.slices_max && then[index] > *limits.slices_max && then[index] > now[index]) {
+    if (limits.slices_max && then.kept[index] > *limits.slices_max && then.kept[index] > now.kept[index]) {
       return fmt::format("{}: wanted at most {} slices ({}.{}), found that the plan makes {} of {}", name,
-                         *limits.slices_max, name, key, then[index], now[index]);
+                         *limits.slices_max, name, key, then.kept[index], now.kept[index]);
     }
   }
   return std::nullopt;

@@ -14,6 +14,8 @@ namespace {
 constexpr Micros kAcknowledgementPatience = Micros::seconds(10);
 /// For so long a slice that is to go serves on while others are starting.
 constexpr Micros kHoldMax = Micros::seconds(120);
+/// .. and while one of these has failed less often; it is started again.
+constexpr std::int64_t kFollowerFailuresMax = 3;
 /// `stop` is ordered again if nothing is reported.
 constexpr Micros kStopAgain = Micros::seconds(60);
 /// An order that the hands refused, such as one with a template that they do not have, is given again.
@@ -26,6 +28,12 @@ bool is_gone(const ProcessReport& report) {
 
 /// The hands never had it: they refused the order.
 bool is_refused(const ProcessReport& report) { return report.phase == ProcessPhase::kFailed && report.starts == 0; }
+
+bool is_listed(const WantedProgram& wanted, const ProgramSight& sight) {
+  return std::ranges::any_of(sight.services, [&](const ProgramService& service) {
+    return service.name == wanted.service && service.tenant == wanted.order.tenant;
+  });
+}
 
 bool answers(const ProcessReport& report) { return report.phase == ProcessPhase::kReady && report.port > 0; }
 
@@ -129,15 +137,20 @@ bool ProgramBook::is_held(const WantedProgram& leaving, const ProgramSight& sigh
   const Key key{leaving.order.slice, leaving.order.generation};
   const Known& known = known_.at(key);
   if (!answers(known.report) || known.left_table) return false;
-  const Micros since = held_since_.try_emplace(key, sight.now).first->second;
-  if (sight.now - since > kHoldMax) return false;
-  return std::ranges::any_of(sight.wanted, [&](const WantedProgram& other) {
-    const bool is_new = other.service == leaving.service && other.order.tenant == leaving.order.tenant &&
-                        !other.on.is_leaving && !other.on.is_ready;
-    if (!is_new) return false;
+  const auto is_other = [&](const WantedProgram& other) {
+    return other.service == leaving.service && other.order.tenant == leaving.order.tenant && !other.on.is_leaving;
+  };
+  const bool has_follower = std::ranges::any_of(sight.wanted, [&](const WantedProgram& other) {
+    if (!is_other(other) || other.on.is_ready) return false;
     const auto starting = known_.find({other.order.slice, other.order.generation});
-    return starting == known_.end() || starting->second.report.failures == 0;
+    return starting == known_.end() || starting->second.report.failures < kFollowerFailuresMax;
   });
+  if (has_follower) held_since_.try_emplace(key, sight.now);
+  const auto since = held_since_.find(key);
+  if (since == held_since_.end() || sight.now - since->second > kHoldMax) return false;
+  if (has_follower) return true;
+  // What was to follow never served, as its slice could not be created: the next plan makes another.
+  return std::ranges::none_of(sight.wanted, is_other) && is_listed(leaving, sight);
 }
 
 void ProgramBook::end(const Key& key, Known& known, const ProgramSight& sight, ProgramOrders& orders) {

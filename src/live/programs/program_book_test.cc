@@ -121,6 +121,45 @@ TEST_F(Programs, AMoveOverlaps) {
   EXPECT_THAT(step({wanted(1, true, true), wanted(2, true)}).gone, ElementsAre(wanted(1, true, true).on));
 }
 
+TEST_F(Programs, WhatFollowsMayFailTwice) {
+  run(1);
+  static_cast<void>(step({wanted(1, true, true), wanted(2)}));
+  ProcessReport failed = report(2, ProcessPhase::kFailed);
+  for (failed.failures = 1; failed.failures < 3; ++failed.failures) {
+    book_.note({failed}, false);
+    static_cast<void>(step({wanted(1, true, true), wanted(2)}));
+    EXPECT_THAT(in_table(false), ElementsAre("slice-1"));
+  }
+  book_.note({failed}, false);
+  static_cast<void>(step({wanted(1, true, true), wanted(2)}));
+  EXPECT_THAT(in_table(true), ElementsAre("slice-1"));
+}
+
+TEST_F(Programs, WhenTheSliceThatFollowsCannotBeCreatedTheOldOneWaitsForAnother) {
+  run(1);
+  static_cast<void>(step({wanted(1, true, true), wanted(2, false, false, false)}));
+  static_cast<void>(step({wanted(1, true, true)}));
+  EXPECT_THAT(in_table(false), ElementsAre("slice-1"));
+  sight_.now = Micros::seconds(20);
+  static_cast<void>(step({wanted(1, true, true), wanted(3)}));
+  book_.note({report(3, ProcessPhase::kReady)}, false);
+  static_cast<void>(step({wanted(1, true, true), wanted(3)}));
+  EXPECT_THAT(in_table(false), ElementsAre("slice-1", "slice-3"));
+  static_cast<void>(step({wanted(1, true, true), wanted(3, true)}));
+  EXPECT_THAT(in_table(true), ElementsAre("slice-1"));
+}
+
+TEST_F(Programs, AnOldOneWaitsForAnotherNoLongerThanTwoMinutes) {
+  run(1);
+  static_cast<void>(step({wanted(1, true, true), wanted(2, false, false, false)}));
+  sight_.now = Micros::seconds(120);
+  static_cast<void>(step({wanted(1, true, true)}));
+  EXPECT_THAT(in_table(false), ElementsAre("slice-1"));
+  sight_.now = Micros::seconds(121);
+  static_cast<void>(step({wanted(1, true, true)}));
+  EXPECT_THAT(in_table(true), ElementsAre("slice-1"));
+}
+
 TEST_F(Programs, WithoutAnotherSliceTheOldOneGoesFirst) {
   run(1);
   static_cast<void>(step({wanted(1, true, true)}));

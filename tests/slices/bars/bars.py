@@ -54,7 +54,7 @@ def parse():
     parser.add_argument("--moves", type=int, default=300)
     parser.add_argument("--kills", type=int, default=20, help="of each kind")
     parser.add_argument("--minutes", type=float, default=20, help="of a run of the part goodput")
-    parser.add_argument("--seeds", type=int, default=3, help="of the part goodput")
+    parser.add_argument("--seeds", default="1,2,3", help="of the part goodput, with commas")
     parser.add_argument("--speed-minutes", type=float, default=60)
     parser.add_argument("--flood-seconds", type=int, default=60, help="of the part health")
     parser.add_argument("--times", type=int, default=100, help="fatal errors of the part health")

@@ -150,7 +150,7 @@ def replayed(machine, began, case):
 
 
 def run(folder, table, options):
-    for seed in range(1, options.seeds + 1):
+    for seed in options.seeds.split(","):
         table.part(f"goodput: seed {seed}, four services on {GPUS} x {MODEL}, {options.minutes:g} minutes")
         case = Case(seed, round(options.minutes * 60))
         print(f"  requests per second: {json.dumps(case.mean)}", flush=True)
