@@ -37,11 +37,11 @@ struct OperatorOutside {
   std::function<Result<live::RereadConfig>()> read_config_again = {};
 };
 
-/// Runs until SIGINT or SIGTERM; returns the exit status. Follows the cluster and stands by until it has the Lease; then
-/// it runs a session, and prints the line of `berth up` on `out` once its API answers. An operator that has lost the
-/// Lease ends (1): whoever starts it again finds the cluster as it is by then. Each write is a line on `err`. SIGHUP
-/// reads the configuration again: rules are written for new entries, and those of entries that are gone are removed. Bad
-/// input, nothing written: a server without resource.k8s.io/v1, a folder of another cluster (2).
+/// Runs until SIGINT or SIGTERM; returns the exit status. Follows the cluster and stands by until it has the Lease;
+/// then it runs a session, and prints the line of `berth up` on `out` once its API answers. An operator that has lost
+/// the Lease ends (1): whoever starts it again finds the cluster as it is by then. Each write is a line on `err`.
+/// SIGHUP reads the configuration again: rules are written for new entries, and those of entries that are gone are
+/// removed. Bad input, nothing written: a server without resource.k8s.io/v1, a folder of another cluster (2).
 [[nodiscard]] int run_operator(const OperatorRequest& request, const OperatorOutside& outside);
 
 }  // namespace berth::apps

@@ -1,8 +1,7 @@
 /// The last events of the machine, for clients that wait for them. Each reader keeps its own position; a reader slower
 /// than the ring loses the oldest events, as with the real library.
 ///
-/// The GPUs share one ring, so it has room for the events that a failing GPU posts in seconds, from all of them at
-/// once.
+/// The GPUs share one ring, so it has room for the events that a failing GPU posts in seconds, from all at once.
 #pragma once
 
 #include <cstdint>

@@ -10,6 +10,7 @@
 
 #include "base/json/node_text.h"
 #include "base/json/tree.h"
+#include "kube/known_gpus/known_gpus.h"
 #include "kube/placing/alike.h"
 
 namespace berth::kube {
@@ -50,7 +51,12 @@ const std::vector<Resource>& followed_resources() {
   return kFollowed;
 }
 
-Placing::Placing(PlacingOptions options) : options_(std::move(options)), event_pace_(kEventsPerSecond, 1) {}
+Placing::Placing(PlacingOptions options)
+    : options_(std::move(options)), event_pace_(kEventsPerSecond, 1), known_gpus_(std::make_unique<KnownGpus>()) {}
+
+Placing::Placing(Placing&&) noexcept = default;
+Placing& Placing::operator=(Placing&&) noexcept = default;
+Placing::~Placing() = default;
 
 bool Placing::is_synced() const {
   return std::ranges::all_of(followed_resources(),
@@ -65,7 +71,7 @@ void Placing::lead(std::int64_t epoch) {
 void Placing::own(std::vector<OwnedPools> own) {
   options_.own = std::move(own);
   ++change_count_;
-  known_gpus_.forget();
+  known_gpus_->forget();
 }
 
 void Placing::take(std::string_view plural, const Change& change) {
@@ -86,7 +92,7 @@ void Placing::take_slice(const Change& change) {
 
 void Placing::take_class(const Change& change) {
   chooser_.forget_classes();
-  known_gpus_.forget();
+  known_gpus_->forget();
   classes_.erase(change.identity.name.name);
   if (is_gone(change)) return;
   if (auto read = read_class(change.object)) classes_.emplace(change.identity.name.name, *std::move(read));
@@ -94,7 +100,7 @@ void Placing::take_class(const Change& change) {
 
 void Placing::take_rule(const Change& change) {
   rules_.erase(change.identity.name.name);
-  known_gpus_.forget();
+  known_gpus_->forget();
   if (is_gone(change)) return;
   const auto text = [&](std::initializer_list<std::string_view> keys) {
     return std::string(json::text_at(change.object, keys));
@@ -114,7 +120,7 @@ void Placing::take_node(const Change& change) {
   // Most changes of a node are heartbeats.
   if (read && found != nodes_.end() && found->second == *read) return;
   ++change_count_;
-  known_gpus_.forget();
+  known_gpus_->forget();
   if (found != nodes_.end()) nodes_.erase(found);
   if (read) nodes_.emplace(change.identity.name.name, *std::move(read));
 }
@@ -381,7 +387,7 @@ Choice Placing::choose(const PodFacts& pod, const PodClaims& claims) {
   std::set<std::string> avoided;
   for (const auto& [name, until] : state.avoided) avoided.insert(name);
   if (node.empty() && avoided.empty() && claims.to_place.size() == 1) {
-    if (auto chosen = known_gpus_.choose(pod, *claims.to_place.front(), surroundings(), chooser_))
+    if (auto chosen = known_gpus_->choose(pod, *claims.to_place.front(), surroundings(), chooser_))
       return *std::move(chosen);
   }
   return chooser_.choose(pod, claims.to_place, surroundings(), node, avoided);

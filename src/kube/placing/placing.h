@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,11 +15,12 @@
 #include "kube/client/pace.h"
 #include "kube/client/reflector.h"
 #include "kube/devices/choose.h"
-#include "kube/known_gpus/known_gpus.h"
 #include "kube/placing/action.h"
 #include "kube/placing/owned_pools.h"
 
 namespace berth::kube {
+
+class KnownGpus;
 
 struct PlacingOptions {
   std::vector<OwnedPools> own;
@@ -44,6 +46,9 @@ inline constexpr std::size_t kSeriesMax = 16;
 class Placing {
  public:
   explicit Placing(PlacingOptions options);
+  Placing(Placing&&) noexcept;
+  Placing& operator=(Placing&&) noexcept;
+  ~Placing();
 
   /// An object came, changed or went. Objects that cannot be read count as gone, with the reason in `troubles`.
   void take(std::string_view plural, const Change& change);
@@ -161,7 +166,7 @@ class Placing {
   Pace event_pace_;
   std::map<std::string, std::string> refused_;  ///< in this decision: pods that want the same, and the reason
   Chooser chooser_;
-  KnownGpus known_gpus_;
+  std::unique_ptr<KnownGpus> known_gpus_;
 };
 
 }  // namespace berth::kube
