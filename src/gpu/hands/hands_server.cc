@@ -322,7 +322,9 @@ void Server::start_program(const ProcessOrder& order) {
     return refuse_start(order,
                         "run: wanted templates or repositories in the configuration of the GPU agent, found none");
   }
-  if (manages(order.device_uuid)) return options_.programs->start(order);
+  // What is no UUID is refused there, with the other fields.
+  const bool is_uuid = order.device_uuid.starts_with("GPU-") || order.device_uuid.starts_with("MIG-");
+  if (!is_uuid || manages(order.device_uuid)) return options_.programs->start(order);
   if (held_.size() >= kHeldMax) return refuse_start(order, fmt::format("wanted at most {} starts at a time", kHeldMax));
   HeldStart held{.order = order, .looks = {}, .until = Clock::now() + kLookPatience};
   for (const auto& [uuid, worker] : workers_) held.looks.emplace(uuid, worker->look());

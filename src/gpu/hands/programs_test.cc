@@ -135,7 +135,7 @@ TEST_F(HandsProgramsTest, OnlyManagedDevicesGetPrograms) {
   };
   EXPECT_EQ(start_on("a", std::string("MIG-of-") + kGpu).phase, ProcessPhase::kReady);
   EXPECT_EQ(start_on("b", kOtherGpu).phase, ProcessPhase::kReady);
-  for (const char* device : {"GPU-of-nobody", "MIG-of-nobody", ""}) {
+  for (const char* device : {"GPU-of-nobody", "MIG-of-nobody"}) {
     const ProcessReport refused = start_on("c", device);
     EXPECT_EQ(refused.phase, ProcessPhase::kFailed) << device;
     EXPECT_TRUE(refused.message.starts_with("device: wanted a GPU of manage:")) << refused.message;

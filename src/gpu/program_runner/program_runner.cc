@@ -353,7 +353,9 @@ class ProgramRunner::Watch {
       return;
     }
     if (auto given = give_user(program); !given) return fail_start(program, given.error().message, now);
-    if (end_left(program) > 0) return fail_start(program, "processes of an earlier start cannot be ended", now);
+    if (program.record.starts > 0 && end_left(program) > 0) {
+      return fail_start(program, "processes of an earlier start cannot be ended", now);
+    }
     const bool is_simulated = options_.simulated_state.has_value();
     auto prepared = prepare_start(program.record,
                                   {.rules = options_.rules, .is_simulated = is_simulated, .folder = program.folder});
@@ -365,8 +367,8 @@ class ProgramRunner::Watch {
     const auto keeper = spawn(program, program.record.starts);
     if (!keeper) return fail_start(program, keeper.error().message, now);
     program.phase = ProcessPhase::kStarting;
-    program.started = now;
-    program.ready_until = now + Micros::seconds(program.record.ready_seconds);
+    program.started = steady_now();  // what was done before is not the program's
+    program.ready_until = program.started + Micros::seconds(program.record.ready_seconds);
     program.is_late = false;
     program.probe.forget();
     program.probe_message = "was not asked";

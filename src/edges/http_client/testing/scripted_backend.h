@@ -45,6 +45,14 @@ class BackendConnection {
     }
   }
 
+  /// The address of the client: "127.0.0.1:40000".
+  [[nodiscard]] std::string peer() const {
+    sockaddr_in address{};
+    socklen_t size = sizeof(address);
+    ::getpeername(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+    return "127.0.0.1:" + std::to_string(ntohs(address.sin_port));
+  }
+
   /// False if the client has closed the connection.
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {

@@ -145,7 +145,7 @@ class HandsOfUp(Case):
         self.assertIn("another process must start it again", body["error"]["message"])
         self.assertEqual(up.send("GET", "healthz")[0], 200)
         self.assertTrue(up.gpu(0)["managed_reason"].startswith(f"{self.socket}: no GPU agent there: Connection refused")
-                        or up.gpu(0)["managed_reason"] == f"the hands at {self.socket} are gone", up.gpu(0))
+                        or up.gpu(0)["managed_reason"] == f"the GPU agent at {self.socket} is gone", up.gpu(0))
         self.start_hands()
         wait_until(lambda: up.gpu(0)["managed"] and up.gpu(0)["scheduling"] == "open", "managed again")
         self.assertEqual(up.end(), 0)

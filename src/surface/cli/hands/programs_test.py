@@ -65,7 +65,9 @@ class Programs(ProgramCase):
                 ({"template": "serve", "repository": "demo", "model": "digits"},
                  'run.serve.repository: wanted a repository of the GPU agent (none), found "demo"'),
                 ({"template": "web", "word": "a", "device": "0"},
-                 'device: wanted the UUID of a GPU or MIG device, found "0"')):
+                 'device: wanted the UUID of a GPU or MIG device, found "0"'),
+                ({"template": "web", "word": "a", "device": "MIG-0a"},
+                 'device: wanted a GPU of manage: of the GPU agent, or a MIG device on one, found "MIG-0a"')):
             client.start(**order)
             report = client.until_phase("failed")
             self.assertEqual((report["message"], report["starts"]), (message, 0))

@@ -1,0 +1,137 @@
+// Replicas that prove who they are, and processes that have taken over their ports.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "edges/gateway_server/gateway_server.h"
+#include "edges/http_client/curl_stream_client.h"
+#include "edges/http_client/testing/scripted_backend.h"
+#include "edges/http_server/http_server.h"
+#include "edges/http_server/test_raw_client.h"
+#include "serving/replica_proof/replica_proof.h"
+
+namespace berth::edges {
+namespace {
+
+using testing::BackendConnection;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::ScriptedBackend;
+
+constexpr const char* kBody = "secret-body";
+
+/// A process at the port of a replica: it answers the question with the proof of a key, or of another connection.
+class ReplicaProcess {
+ public:
+  /// `client`: whose connection the proof is of; nothing: the one that asks.
+  explicit ReplicaProcess(std::string key, std::optional<std::string> client = std::nullopt)
+      : backend_([this, key = std::move(key), client = std::move(client)](BackendConnection& connection) {
+          while (const auto request = connection.receive_request()) {
+            keep(*request);
+            if (request->starts_with("HEAD ")) {
+              connection.send(fmt::format("HTTP/1.1 200 OK\r\nberth-proof: {}\r\nContent-Length: 2\r\n\r\n",
+                                          serving::replica_proof(key, {.nonce = nonce_of(*request),
+                                                                       .slice = "s0",
+                                                                       .generation = "1",
+                                                                       .client = client.value_or(connection.peer())})));
+            } else {
+              connection.send(
+                  "HTTP/1.1 200 OK\r\nberth-slice: s0\r\nberth-generation: 1\r\nContent-Length: 4\r\n\r\ngood");
+            }
+          }
+        }) {}
+
+  [[nodiscard]] std::string url() const { return backend_.url(); }
+  [[nodiscard]] int connection_count() const { return backend_.connection_count(); }
+  [[nodiscard]] std::string received() {
+    const std::scoped_lock lock(mutex_);
+    return received_;
+  }
+
+ private:
+  static std::string nonce_of(const std::string& request) {
+    const std::string name = "berth-nonce: ";
+    const std::size_t at = request.find(name) + name.size();
+    return request.substr(at, request.find('\r', at) - at);
+  }
+  void keep(const std::string& request) {
+    const std::scoped_lock lock(mutex_);
+    received_ += request;
+  }
+
+  std::mutex mutex_;
+  std::string received_;
+  ScriptedBackend backend_;
+};
+
+class ReplicaPeerTest : public ::testing::Test {
+ protected:
+  ReplicaPeerTest() {
+    server_.start(*client_);
+    auto started = start_http_server({}, server_);
+    EXPECT_TRUE(started);
+    http_ = *std::move(started);
+  }
+  ~ReplicaPeerTest() override {
+    server_.stop(Micros(0));
+    client_.reset();
+    http_->stop();
+  }
+
+  /// Asks once with that replica in the table.
+  [[nodiscard]] RawAnswer ask(const std::string& url) {
+    const EndpointTable table{.number = ++table_number_,
+                              .services = {{.tenant = "t",
+                                            .service = "s",
+                                            .target = Micros(700'000),
+                                            .answer = Micros(700'000),
+                                            .replicas = {{.slice = "s0",
+                                                          .generation = 1,
+                                                          .url = url,
+                                                          .key = "the-key",
+                                                          .says_who_it_is = true,
+                                                          .in_flight_max = 4}}}}};
+    server_.take_table(table);
+    RawClient client(http_->port());
+    return client.ask(fmt::format("POST /t/s/v2/models/m/infer HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n{}",
+                                  std::string(kBody).size(), kBody));
+  }
+
+  GatewayServer server_{{.name = "g"}};
+  std::optional<CurlStreamClient> client_{std::in_place};
+  std::unique_ptr<HttpServer> http_;
+  std::uint64_t table_number_ = 0;
+};
+
+TEST_F(ReplicaPeerTest, TheReplicaIsAskedOncePerConnection) {
+  ReplicaProcess replica("the-key");
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(replica.url()).body, "good");
+  EXPECT_EQ(replica.connection_count(), 1);
+  EXPECT_THAT(replica.received(), Not(HasSubstr("the-key")));
+  EXPECT_THAT(replica.received(), HasSubstr("berth-key: " + serving::request_token("the-key")));
+  EXPECT_THAT(replica.received(), HasSubstr(kBody));
+}
+
+TEST_F(ReplicaPeerTest, AnotherProcessGetsNothing) {
+  ReplicaProcess of_another_key("another-key");
+  ReplicaProcess of_another_connection("the-key", "127.0.0.1:1");
+  for (ReplicaProcess* const impostor : {&of_another_key, &of_another_connection}) {
+    EXPECT_EQ(ask(impostor->url()).status, 503);
+    EXPECT_GE(impostor->connection_count(), 1);
+    EXPECT_THAT(impostor->received(), HasSubstr("HEAD /v2/health/live "));
+    EXPECT_THAT(impostor->received(), Not(HasSubstr(kBody)));
+    EXPECT_THAT(impostor->received(), Not(HasSubstr("berth-key")));
+    EXPECT_THAT(impostor->received(), Not(HasSubstr("infer")));
+  }
+}
+
+}  // namespace
+}  // namespace berth::edges
