@@ -146,6 +146,14 @@ def soon(local_up, folder, table, times):
         world.end()
 
 
+def run(folder, table, options):
+    """As a part of tests/slices/bars: `options` has flood_seconds and times."""
+    import local_up
+    flood(local_up, folder, table, options.flood_seconds)
+    fleet(local_up, folder, table)
+    soon(local_up, folder, table, options.times)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("berth", type=Path)

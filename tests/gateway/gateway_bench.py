@@ -1,12 +1,9 @@
-#!/usr/bin/env python3
-"""What a request costs in `berth gateway`, and how much later its answer is, compared with no gateway and with HAProxy.
-
-  gateway_bench.py PROGRAM LOAD_PROGRAM [--rate 1000] [--seconds 10] [--rounds 3]
+"""What a request costs in `berth gateway`, and how much later its answer is, compared with no gateway and with HAProxy: the
+part `cost` of tests/slices/bars.
 
 Two replicas that answer at once, requests of 3,000 bytes in an open loop. HAProxy is measured if it is installed.
 """
 
-import argparse
 import json
 import os
 import pathlib
@@ -14,13 +11,9 @@ import shutil
 import socket
 import statistics
 import subprocess
-import sys
 import tempfile
 import time
 import urllib.request
-
-ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests/gateway"), str(ROOT / "scripts/detail")]
 
 PATH = "/vision/digits/v2/models/m/infer"
 
@@ -63,24 +56,11 @@ def haproxy(ports, folder):
     return process, port
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("program")
-    parser.add_argument("load")
-    parser.add_argument("--rate", type=int, default=1000)
-    parser.add_argument("--seconds", type=int, default=10)
-    parser.add_argument("--rounds", type=int, default=3)
-    options = parser.parse_args()
-    os.environ["BERTH_PROGRAM"] = options.program
-    from bar_table import BarTable
+def passed_figures(load, ports, options):
+    """Through a gateway, and through HAProxy if it is installed."""
     from local_gateway import Gateway, UpStandIn, endpoint, service
-    table = BarTable()
-    table.part(f"{options.rate} requests per second of 3,000 bytes to two replicas that answer at once")
-    processes = [subprocess.Popen([options.load, "answer"], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     up = UpStandIn().start()
     try:
-        ports = [int(process.stdout.readline()) for process in processes]
-        direct = measure(options.load, ports[0], PATH, processes[0].pid, options)
         with tempfile.TemporaryDirectory() as folder:
             ends = [endpoint(f"http://127.0.0.1:{port}", f"s{port}", in_flight_max=64, ms=1) for port in ports]
             up.set_table(service(*ends))
@@ -88,31 +68,45 @@ def main():
             try:
                 while json.loads(urllib.request.urlopen(f"http://{gateway.address}/berth/v1/status").read())["table"] is None:
                     time.sleep(0.05)
-                passed = measure(options.load, gateway.port, PATH, gateway.process.pid, options)
+                passed = measure(load, gateway.port, PATH, gateway.process.pid, options)
             finally:
                 gateway.end()
             rival = haproxy(ports, folder)
+            other = None
             if rival is not None:
-                other = measure(options.load, rival[1], PATH, rival[0].pid, options)
+                other = measure(load, rival[1], PATH, rival[0].pid, options)
                 rival[0].kill()
                 rival[0].wait()
+            return passed, other
+    finally:
+        up.stop()
+
+
+def run(_, table, options):
+    """As a part of tests/slices/bars: `options` has rate, seconds, rounds and load_program."""
+    load = options.load_program.resolve()
+    table.part(f"cost: {options.rate} requests per second of 3,000 bytes to two replicas that answer at once")
+    processes = [subprocess.Popen([load, "answer"], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    try:
+        ports = [int(process.stdout.readline()) for process in processes]
+        direct = measure(load, ports[0], PATH, processes[0].pid, options)
+        passed, other = passed_figures(load, ports, options)
     finally:
         for process in processes:
             process.kill()
-        up.stop()
+            process.wait()
+            process.stdout.close()
+    show(table, direct, passed, other)
+
+
+def show(table, direct, passed, other):
     table.show("requests that were not answered well", passed["bad"], "{:.0f}", "0", ("at most", 0))
     table.show("the gateway: microseconds of processor time per request", passed["cpu_us"], "{:.0f}", "aim 60", ("at most", 150))
     table.show("p50 added, ms", (passed["p50_us"] - direct["p50_us"]) / 1000, "{:.2f}")
     table.show("p99 added, ms", (passed["p99_us"] - direct["p99_us"]) / 1000, "{:.2f}", "", ("at most", 3))
     table.show("p99 without a gateway, ms", direct["p99_us"] / 1000, "{:.2f}")
-    if rival is None:
+    if other is None:
         print("  skipped the rival: haproxy is not installed")
-    else:
-        table.show("HAProxy: microseconds of processor time per request", other["cpu_us"], "{:.0f}")
-        table.show("HAProxy: p99 added, ms", (other["p99_us"] - direct["p99_us"]) / 1000, "{:.2f}")
-    table.print()
-    return 1 if table.missed else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        return
+    table.show("HAProxy: microseconds of processor time per request", other["cpu_us"], "{:.0f}")
+    table.show("HAProxy: p99 added, ms", (other["p99_us"] - direct["p99_us"]) / 1000, "{:.2f}")

@@ -174,6 +174,76 @@ class Broken(GatewayCase):
         self.assertGreaterEqual(count, 200_000_000)
         connection.close()
 
+    def test_a_tenant_leaves_room_for_others(self):
+        def answer(head, body, connection):
+            if "/held" in head:
+                held.wait(60)
+            connection.sendall(plain("good"))
+
+        held = threading.Event()
+        self.addCleanup(held.set)
+        replica = self.scripted(answer)
+        gateway = self.gateway()
+        self.set_table(gateway, service(endpoint(replica.url, in_flight_max=20), tenant="vision", answer=60.0),
+                       service(endpoint(replica.url, "s1", in_flight_max=20), tenant="sound"))
+        clients = []
+        self.addCleanup(lambda: [each.close() for each in clients])
+        refused = 0
+        while refused == 0 and len(clients) < 600:
+            connection = socket.create_connection(("127.0.0.1", gateway.port), timeout=5)
+            connection.sendall(b"GET /vision/digits/held HTTP/1.1\r\nHost: a\r\n\r\n")
+            clients.append(connection)
+            if len(clients) >= 400:
+                connection.settimeout(1)
+                with contextlib.suppress(TimeoutError):
+                    refused += b" 429 " in connection.recv(4096)
+        self.assertEqual(len(clients), 401, "half of the connections")
+        for _ in range(20):
+            self.assertEqual(gateway.ask("GET", "/sound/digits/a")[2], b"good")
+
+    def test_connections_without_requests_keep_nobody_out(self):
+        gateway = self.start()
+        idle = []
+        self.addCleanup(lambda: [each.close() for each in idle])
+        for count in range(1200):
+            connection = socket.create_connection(("127.0.0.1", gateway.port), timeout=5)
+            connection.sendall(b"GET /vision/digits/a HTTP/1.1\r\nHo" if count % 2 else b"")
+            idle.append(connection)
+        for _ in range(20):
+            self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
+
+    def test_answers_that_do_not_end(self):
+        def answer(head, body, connection):
+            path = head.split(" ")[1]
+            if path == "/slow":  # says a length, and takes longer than it may
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n")
+                while True:
+                    connection.sendall(b"x")
+                    time.sleep(0.2)
+            if path == "/silent":  # a stream that stops
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
+                time.sleep(30)
+                return False
+            if path == "/stream":  # longer than an answer with a length may take
+                connection.sendall(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+                for _ in range(20):
+                    connection.sendall(b"3\r\nabc\r\n")
+                    time.sleep(0.25)
+                return connection.sendall(b"0\r\n\r\n")
+            return connection.sendall(plain("good"))
+
+        self.replica_ = self.scripted(answer)
+        gateway = self.gateway(more=("--silence-seconds", "2", "--answer-seconds-max", "2", "--metrics", "127.0.0.1:0"))
+        self.set_table(gateway, service(endpoint(self.replica_.url)))
+        for path in ("/slow", "/silent"):
+            started = time.monotonic()
+            with self.assertRaises((http.client.HTTPException, ConnectionError), msg=path):
+                gateway.ask("GET", "/vision/digits" + path)
+            self.assertLess(time.monotonic() - started, 15)
+            self.set_table(gateway, service())  # forgets that the replica has failed
+            self.set_table(gateway, service(endpoint(self.replica_.url)))
+        self.assertEqual(gateway.ask("GET", "/vision/digits/stream")[2], b"abc" * 20)
+
 
 if __name__ == "__main__":
     unittest.main()

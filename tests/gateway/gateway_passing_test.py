@@ -208,7 +208,9 @@ class Scripted(GatewayCase):
         for change, words in (({"--up": None}, "--up: wanted an address"), ({"--up": "https://127.0.0.1:1"}, "found \"https"),
                               ({"--up": "http://10.0.0.1:1"}, "--up"), ({"--key-file": None}, "--key-file: wanted a path, found none"),
                               ({"--key-file": "/none"}, "/none"), ({"--state": ""}, "--state: wanted a path, found an empty one"),
-                              ({"--listen": "0.0.0.0:1"}, "--listen")):
+                              ({"--listen": "0.0.0.0:1"}, "--listen"),
+                              ({"--metrics": "0.0.0.0:1"}, "--metrics"), ({"--silence-seconds": "0"}, "--silence-seconds: wanted"),
+                              ({"--answer-seconds-max": "x"}, "--answer-seconds-max: wanted")):
             options = [word for name, value in (good | change).items() if value is not None for word in (name, value)]
             run = subprocess.run([PROGRAM, "gateway", *options], capture_output=True, text=True, timeout=20)
             self.assertEqual((run.returncode, run.stdout), (2, ""), run.stderr)
@@ -222,6 +224,41 @@ class Scripted(GatewayCase):
         self.assertEqual(gateway.ask("GET", "/vision/digits/x")[0], 503)
         self.assertEqual(gateway.ask("GET", "/berth/v1/ready")[0], 503)
 
+    def test_metrics(self):
+        def answer(head, body, connection):
+            path = head.split(" ")[1]
+            return connection.sendall(plain("full", "503 Service Unavailable") if path == "/full" else plain("good"))
+
+        replica = self.scripted(answer)
+        gateway = self.gateway(more=("--metrics", "127.0.0.1:0"))
+        port = int(gateway.process.stdout.readline().strip().removeprefix("metrics http://127.0.0.1:").removesuffix("/metrics"))
+
+        def ask(path, method="GET"):
+            connection = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
+            connection.request(method, path)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+            connection.close()
+            return answer.status, answer.headers["Content-Type"], text
+
+        self.set_table(gateway, service(endpoint(replica.url)), service(name="none", answer=1.0))
+        for _ in range(3):
+            self.assertEqual(gateway.ask("GET", "/vision/digits/x")[0], 200)
+        self.assertEqual(gateway.ask("GET", "/vision/digits/full")[0], 503)
+        self.assertEqual(gateway.ask("GET", "/vision/none/x")[0], 503)
+        status, kind, text = ask("/metrics")
+        self.assertEqual((status, kind.split(";")[0]), (200, "text/plain"))
+        for line in ('berth_gateway_requests_total{tenant="vision",service="digits",outcome="in_time"} 3',
+                     'berth_gateway_requests_total{tenant="vision",service="digits",outcome="refused"} 1',
+                     'berth_gateway_requests_total{tenant="vision",service="none",outcome="unanswered"} 1',
+                     'berth_gateway_latency_seconds_count{tenant="vision",service="digits"} 3',
+                     'berth_gateway_replicas{tenant="vision",service="digits",state="open"} 1',
+                     'berth_gateway_in_flight_requests{tenant="vision",service="digits"} 0',
+                     "berth_gateway_requests 0", f"berth_gateway_table {gateway.status()['table']}"):
+            self.assertIn(line + "\n", text)
+        self.assertEqual(ask("/vision/digits/x")[0], 404)
+        self.assertEqual(ask("/metrics", "POST")[0], 405)
+        self.assertEqual(gateway.ask("GET", "/metrics")[0], 404)
 
 
 if __name__ == "__main__":

@@ -148,12 +148,12 @@ def service(*replicas, tenant="vision", name="digits", target=1.0, answer=10.0):
 
 
 class Gateway:
-    def __init__(self, up, folder, listen="127.0.0.1:0"):
+    def __init__(self, up, folder, listen="127.0.0.1:0", more=()):
         key_file = pathlib.Path(folder) / "gateway.key"
         key_file.write_text(KEY + "\n")
         self.process = subprocess.Popen(
             [str(PROGRAM), "gateway", "--listen", listen, "--up", f"http://127.0.0.1:{up.port}", "--key-file", str(key_file),
-             "--state", str(pathlib.Path(folder) / "state")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+             "--state", str(pathlib.Path(folder) / "state"), *more], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         line = self.process.stdout.readline()
         if not line.startswith("ready http://"):
             raise AssertionError(f"wanted a line ready, found {line!r} {self.process.stderr.read()}")
@@ -261,8 +261,8 @@ class GatewayCase(Case):
         self.addCleanup(folder.cleanup)
         self.folder = folder.name
 
-    def gateway(self, listen="127.0.0.1:0"):
-        gateway = Gateway(self.up, self.folder, listen)
+    def gateway(self, listen="127.0.0.1:0", more=()):
+        gateway = Gateway(self.up, self.folder, listen, more)
         self.addCleanup(lambda: gateway.end(signal.SIGKILL) if gateway.process.poll() is None else None)
         return gateway
 

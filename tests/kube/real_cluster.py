@@ -22,13 +22,15 @@ def skip_unless_built():
 
 
 class Cluster:
-    def __init__(self):
+    def __init__(self, is_audited=False):
+        self.options = ["--audit"] if is_audited else []
         self.folder = tempfile.TemporaryDirectory(prefix="berth-kube-")
         self.kubeconfig = f"{self.folder.name}/kubeconfig"
 
     def __enter__(self):
-        subprocess.run([ROOT / "scripts/kube", "up", "--dir", self.folder.name], check=True, stdout=subprocess.DEVNULL)
+        subprocess.run([ROOT / "scripts/kube", "up", "--dir", self.folder.name, *self.options], check=True, stdout=subprocess.DEVNULL)
         self.await_true(lambda: self.kubectl("get", "namespace", "default", check=False).returncode == 0, "the namespace default")
+        self.kubectl("create", "namespace", "berth-system")
         return self
 
     def __exit__(self, *_):

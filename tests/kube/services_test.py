@@ -11,7 +11,7 @@ import urllib.request
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import real_cluster
-from real_cluster import DRIVER, PROGRAM, Cluster
+from real_cluster import DRIVER, PROGRAM, ROOT, Cluster
 
 # Placements of an A100-80GB without media variants: profile, id, starts, memory slices.
 PROFILES = [("1g.10gb", 19, range(7), 1), ("2g.20gb", 14, (0, 2, 4), 2), ("3g.40gb", 9, (0, 4), 4), ("4g.40gb", 5, (0,), 4),
@@ -22,20 +22,12 @@ SERVICE = {"profile": {"format": "csv", "model": "vision", "rows": [ROW]}, "slo"
            "expects": {"requests_per_second": 20}, "replicas": {"max": 1}, "pod": {"spec": {"containers": [{"name": "server", "image": "none"}]}}}
 
 
-def definition(kind, plural, scope):
-    schema = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
-    return {"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": {"name": f"{plural}.berth.dev"},
-            "spec": {"group": "berth.dev", "scope": scope, "names": {"kind": kind, "plural": plural, "singular": kind.lower()},
-                     "versions": [{"name": "v1alpha1", "served": True, "storage": True, "subresources": {"status": {}},
-                                   "schema": {"openAPIV3Schema": schema}}]}}
-
-
 class ServiceCluster(Cluster):
     """A cluster with one A100, and stand-ins for its kubelet."""
 
     def begin(self):
-        self.create(definition("Tenant", "tenants", "Cluster"), definition("GpuService", "gpuservices", "Namespaced"),
-                    {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}})
+        self.kubectl("apply", "-f", str(ROOT / "deploy/crds.yaml"))
+        self.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "lab"}})
         self.kubectl("wait", "--for=condition=Established", "crd/gpuservices.berth.dev", "crd/tenants.berth.dev", "--timeout=60s")
         self.add_ready_node("a")
         counters = {f"memory-slice-{i}": {"value": "1"} for i in range(8)}
@@ -76,13 +68,13 @@ class ServiceCluster(Cluster):
 
 
 class Operator:
-    def __init__(self, cluster, data="state"):
+    def __init__(self, cluster, data="state", kubeconfig=None, driver=DRIVER):
         folder = pathlib.Path(cluster.folder.name)
         config = folder / "berth.yaml"
-        config.write_text(f"kubernetes: {{own: [{{driver: {DRIVER}, pools: all}}]}}\n", encoding="utf-8")
+        config.write_text(f"kubernetes: {{own: [{{driver: {driver}, pools: all}}]}}\n", encoding="utf-8")
         self.log = folder / f"{data}.log"
         with self.log.open("a", encoding="utf-8") as log:
-            self.process = subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", cluster.kubeconfig,
+            self.process = subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", kubeconfig or cluster.kubeconfig,
                                              "--data", folder / data, "--listen", "127.0.0.1:0"],
                                             stdout=subprocess.PIPE, stderr=log, text=True)
         ready = re.match(r"ready (\S+) key: cat (\S+)", self.process.stdout.readline())

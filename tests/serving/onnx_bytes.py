@@ -54,6 +54,12 @@ def twice(columns, rows="N"):
     return model([node("Add", ["x", "x"], ["y"])], [value_info("x", [rows, columns])], [value_info("y", [rows, columns])])
 
 
+def times(columns, factor):
+    """y = x * factor."""
+    return model([node("Mul", ["x", "f"], ["y"])], [value_info("x", ["N", columns])], [value_info("y", ["N", columns])],
+                 [weights("f", [1], [factor])])
+
+
 def sum_of_rows(columns):
     """Each row of y is the sum of all rows of x: rows of a batch influence each other."""
     return model(

@@ -67,6 +67,41 @@ class Traced(local_serve.Case):
                 self.assertLessEqual(span.end, parent.end, str(span))
         self.assertNotIn("canary", self.collector.text())
 
+    def test_refusals_before_the_model_are_seen(self):
+        self.add("twice", onnx_bytes.twice(2))
+        with self.traced():
+            serve = self.serve()
+        headers = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
+        large = {**headers, "Content-Length": str(1 << 40), "Expect": "100-continue"}
+        for path, body, sent, status in (
+                ("/v2/models/twice/infer", "{", headers, 400),
+                ("/v2/models/twice/infer", request(), {**headers, "Content-Type": "text/html"}, 415),
+                ("/v2/models/twice/infer", None, large, 413),
+                ("/v2/models/twice/guess", "{}", headers, 404),
+                ("/v2/models/twice/infer", "{", {"traceparent": f"00-{TRACE}-{PARENT}-00"}, 400)):
+            self.assertEqual(serve.ask("POST", path, body, sent)[0], status, path)
+        self.assertEqual(serve.ask("GET", "/v2/nothing", None, headers)[0], 404)
+        self.assertEqual(serve.end(), (0, ""))
+        spans = sorted(self.collector.spans(), key=lambda span: span.begin)
+        self.assertEqual([(span.name, span.attributes["error.type"], span.attributes.get("berth.model"))
+                          for span in spans],
+                         [("infer", "malformed", "twice"), ("infer", "malformed", "twice"),
+                          ("infer", "too_large", "twice"), ("POST", "unknown", None)])
+        self.assertEqual({(span.trace, span.parent, span.kind) for span in spans}, {(TRACE, PARENT, 2)})
+
+    def test_metrics_go_to_the_collector(self):
+        self.add("twice", onnx_bytes.twice(2))
+        with self.traced(OTEL_METRICS_EXPORTER="otlp", OTEL_METRIC_EXPORT_INTERVAL="100"):
+            serve = self.serve()
+        self.assertEqual(serve.ask("POST", "/v2/models/twice/infer", request())[0], 200)
+        families = self.collector.wait_for_metric("berth_requests_total", lambda points: any(
+            point.get("asDouble") == 1 for point in points))
+        scraped = serve.ask("GET", "/metrics")[2].decode()
+        named_there = {line.split()[2] for line in scraped.splitlines() if line.startswith("# TYPE ")}
+        self.assertEqual(set(families), named_there)
+        self.assertIn('berth_otlp_items_total{signal="metrics",outcome="sent"}', scraped)
+        self.assertEqual(serve.end(), (0, ""))
+
     def test_requests_of_one_batch_are_linked(self):
         self.add("twice", onnx_bytes.twice(2))
         (self.repository.parent / "device.yaml").write_text(local_serve.device_file(200, {"twice": 1000}, "1GiB"))
@@ -107,8 +142,12 @@ class Traced(local_serve.Case):
             headers = {"traceparent": f"00-{TRACE}-{PARENT}-01"}
             self.assertEqual(serve.ask("POST", "/v1/chat/completions", body, headers)[0], 200)
             self.assertEqual(serve.ask("POST", "/v1/chat/completions", body)[0], 200)
+            self.assertEqual(serve.ask("POST", "/v1/chat/completions", "{")[0], 400)
+            self.assertEqual(serve.ask("POST", "/v1/chat/completions", body.replace("tiny", "none"))[0], 404)
             serve.end()
-        first, second = sorted(named(self.collector.spans(), "POST /v1/chat/completions"), key=lambda span: span.begin)
+        first, second, *refused = sorted(named(self.collector.spans(), "POST /v1/chat/completions"),
+                                         key=lambda span: span.begin)
+        self.assertEqual([span.attributes["http.response.status_code"] for span in refused], ["400", "404"])
         self.assertEqual((first.trace, first.parent), (TRACE, PARENT))
         self.assertIsNone(second.parent)
         self.assertEqual(first.attributes["http.response.status_code"], "200")

@@ -43,9 +43,11 @@ class Ended(AssertionError):
 
 
 class Slices:
-    """All processes of one simulated machine, in a folder. `end` ends them."""
+    """All processes of one simulated machine, in a folder. `end` ends them. The model of a service multiplies by 2, or by
+    its number in `factors`. `profile` and `scenario`: other texts than PROFILE and scenario_text."""
 
-    def __init__(self, folder, services, gpus=2, listen="127.0.0.1:0", gateway="127.0.0.1:0"):
+    def __init__(self, folder, services, gpus=2, listen="127.0.0.1:0", gateway="127.0.0.1:0", profile=PROFILE, scenario=None,
+                 factors=None):
         self.folder, self.services = Path(folder), services
         self.data = self.folder / "data"
         self.gateway_listen, self.listen = gateway, listen
@@ -55,9 +57,10 @@ class Slices:
         for name in services:
             version = self.folder / "models" / name / "1"
             version.mkdir(parents=True)
-            (version / "model.onnx").write_bytes(onnx_bytes.twice(4))
-        (self.folder / "profile.csv").write_text(PROFILE)
-        (self.folder / "scenario.yaml").write_text(scenario_text(services, gpus))
+            model = onnx_bytes.times(4, factors[name]) if factors else onnx_bytes.twice(4)
+            (version / "model.onnx").write_bytes(model)
+        (self.folder / "profile.csv").write_text(profile)
+        (self.folder / "scenario.yaml").write_text(scenario or scenario_text(services, gpus))
         (self.folder / "devices").mkdir()
         lines = "".join(f"  - {{uuid: {uuid}}}\n" for uuid in self.machine.uuids())
         engine = os.environ.get("BERTH_ONNXRUNTIME")
@@ -90,11 +93,25 @@ class Slices:
                 text=True)
         self.address = self.ready_line(self.gateway, "gateway").split("//")[1].split("/")[0].split()[0]
 
-    def start(self):
+    def start(self, *words):
         self.start_hands()
-        self.start_up()
+        self.start_up(*words)
         self.start_gateway()
         return self
+
+    def restart_hands(self):
+        self.hands.kill()
+        self.hands.wait()
+        self.hands.stdout.close()
+        self.start_hands()
+
+    def restart_gateway(self):
+        """Where it listened before."""
+        self.gateway.kill()
+        self.gateway.wait()
+        self.gateway.stdout.close()
+        self.gateway_listen = self.address
+        self.start_gateway()
 
     def restart_up(self):
         """Where it listened before: the gateway knows no other address."""

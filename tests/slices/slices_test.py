@@ -110,6 +110,22 @@ class SlicesTest(unittest.TestCase):
         self.assertNotIn("not done", message)
         self.assertEqual(slices.up.gpu(gpu)["device_health"]["state"], "ok")
 
+    def test_a_changed_file_of_the_agent_is_compared_with_the_services(self):
+        slices = self.slices({"words": ["replicas: {min: 1, max: 1}"]})
+        slices.wait_for("words")
+        self.assertNotIn("ProgramRefused", {each["type"] for each in slices.service("words")["conditions"]})
+        slices.end_process(slices.hands)
+        config = slices.folder / "berth.yaml"
+        config.write_text(config.read_text().replace("tenants: [shop]", "tenants: [other]"))
+        slices.start_hands()
+
+        def refused():
+            return [each for each in slices.service("words")["conditions"] if each["type"] == "ProgramRefused"]
+        wait_until(refused, "the condition")
+        [condition] = refused()
+        self.assertTrue(condition["message"].startswith("spec.run.serve.repository: wanted "), condition)
+        self.assertIn("ProgramRefused", slices.up.client("describe", "service", "words", "-t", "shop")[1])
+
 
 if __name__ == "__main__":
     require_managing()

@@ -65,6 +65,24 @@ class Collector:
         with self.lock:
             return [json.loads(body) for at, _, body in self.bodies if at == path and body]
 
+    def metrics(self):
+        """The data points that came last, by the name of their metric."""
+        bodies = self.taken("/v1/metrics")
+        last = bodies[-1] if bodies else {"resourceMetrics": []}
+        return {metric["name"]: next(part["dataPoints"] for part in metric.values() if isinstance(part, dict))
+                for resource in last["resourceMetrics"] for scope in resource["scopeMetrics"]
+                for metric in scope["metrics"]}
+
+    def wait_for_metric(self, name, condition):
+        """All metrics, once one of that name has come and the condition holds for its points."""
+        deadline = time.monotonic() + DEADLINE_SECONDS
+        while not condition((metrics := self.metrics()).get(name, [])):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"did not come: {name} in {metrics}")
+            with self.lock:
+                self.lock.wait(0.2)
+        return metrics
+
     def spans(self):
         """All spans, as Span."""
         return [Span(span) for body in self.taken() for resource in body["resourceSpans"]

@@ -120,6 +120,12 @@ class DeviceMetrics(local_up.Case):
         self.assertEqual(len(self.samples("DCGM_FI_DEV_GPU_UTIL")), 2, "NVML has none for GPUs in MIG mode")
         self.assertEqual(self.value("DCGM_FI_PROF_PIPE_TENSOR_ACTIVE", gpu="0"), 0.4)
         self.assertEqual(self.value("DCGM_FI_PROF_DRAM_ACTIVE", gpu="0"), 0.2)
+        mib = 1 << 20
+        self.assertEqual(self.value("DCGM_FI_PROF_PCIE_TX_BYTES", gpu="0"), 80 * 40 * mib)
+        self.assertEqual(self.value("DCGM_FI_PROF_PCIE_RX_BYTES", gpu="3"), 30 * 80 * mib, "of the whole GPU only")
+        wait_until(lambda: len(self.samples("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL")) == 2, "those without MIG")
+        self.assertEqual(self.value("DCGM_FI_DEV_NVLINK_BANDWIDTH_TOTAL", gpu="0"), 0)
+        self.assertEqual([value for _, value in self.samples("DCGM_FI_DEV_VGPU_LICENSE_STATUS")], [0] * 4)
         used = [(labels["GPU_I_ID"], labels["GPU_I_PROFILE"], value)
                 for labels, value in self.samples("DCGM_FI_DEV_FB_USED", gpu="3") if "GPU_I_ID" in labels]
         self.assertEqual(used, [("1", "3g.40gb", 1000), ("2", "3g.40gb", 0)])

@@ -144,7 +144,7 @@ class Manage(local_up.Case):
                         *self.wanting((0, LOW), (1, HIGH)), machine=self.on).ready()
         warnings = [line["message"] for line in up.lines("warning")]
         self.assertEqual(len(warnings), 2, warnings)
-        reason = f"the hands refuse: {path}: wanted NVIDIA's management library, found a library without {missing}"
+        reason = f"the GPU agent refuses: {path}: wanted NVIDIA's management library, found a library without {missing}"
         self.assertEqual(warnings[0], f"gpu-0 ({self.uuids[0]}) is only observed: {reason}")
         self.assertEqual([line for line in up.stderr().splitlines() if not line.startswith("{")], [])
         self.check_observed(up, reason)

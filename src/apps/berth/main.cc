@@ -7,6 +7,7 @@
 
 #include "apps/gateway/run_gateway.h"
 #include "apps/operator/run_operator.h"
+#include "apps/operator/run_why.h"
 #include "apps/optimize/find_probe.h"
 #include "apps/optimize/run_optimize.h"
 #include "apps/optimize/run_verify.h"
@@ -21,6 +22,7 @@
 #include "surface/cli/cli.h"
 #include "surface/cli/gateway/gateway_call.h"
 #include "surface/cli/operator/operator_call.h"
+#include "surface/cli/operator/why_call.h"
 #include "surface/cli/optimize/optimize_outside.h"
 #include "surface/cli/profile/profile_outside.h"
 #include "surface/cli/serve/serve_call.h"
@@ -81,15 +83,24 @@ int run_gateway(const berth::cli::GatewayCall& call) {
 }
 
 int run_operator(const berth::cli::OperatorCall& call) {
-  return berth::apps::run_operator(
-      {.access = call.access, .own = call.own, .is_dry_run = call.is_dry_run, .up = call.up},
-      {.out = call.out,
-       .err = call.err,
-       .files = call.files,
-       .version = call.version,
-       .start_server = start_server,
-       .report_failure = call.report_failure,
-       .read_config_again = call.read_config_again});
+  return berth::apps::run_operator({.access = call.access,
+                                    .own = call.own,
+                                    .lease = call.lease,
+                                    .requests_per_second = call.requests_per_second,
+                                    .is_dry_run = call.is_dry_run,
+                                    .up = call.up},
+                                   {.out = call.out,
+                                    .err = call.err,
+                                    .files = call.files,
+                                    .version = call.version,
+                                    .start_server = start_server,
+                                    .read_own_again = call.read_own_again,
+                                    .report_failure = call.report_failure,
+                                    .read_config_again = call.read_config_again});
+}
+
+berth::Result<std::string> explain_pod(const berth::cli::WhyCall& call) {
+  return berth::apps::explain_pod_of_cluster({.access = call.access, .pod = call.pod}, *call.files);
 }
 
 berth::cli::OptimizeOutside optimize_outside(const berth::FileTree& tree) {
@@ -131,6 +142,7 @@ int main(int argc, char** argv) {
        .run_serve = run_serve,
        .run_gateway = run_gateway,
        .run_operator = run_operator,
+       .explain_pod = explain_pod,
        .optimize = &optimize,
        .profile = &profile,
        .make_http_client = [] { return std::make_unique<berth::edges::CurlClient>(kPatience); }});

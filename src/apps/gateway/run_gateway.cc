@@ -7,11 +7,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <thread>
 #include <utility>
 
+#include "apps/gateway/metrics_handler.h"
 #include "apps/up/held_signals.h"
 #include "edges/gateway_server/gateway_link.h"
 #include "edges/gateway_server/gateway_server.h"
@@ -28,6 +30,8 @@ constexpr Micros kEndPatience = Micros::seconds(10);  // for requests under way
 constexpr Micros kLastReport = Micros::seconds(2);
 constexpr Micros kConnectTimeout = Micros::seconds(2);
 constexpr std::chrono::milliseconds kSignalPause{20};
+
+constexpr Micros kRequestTimeout = Micros::seconds(120);
 
 constexpr unsigned kThreads = 8;
 constexpr unsigned kConnections = kThreads * edges::kHttpThreadConnectionCountMax;
@@ -63,12 +67,22 @@ edges::HttpServerOptions server_options(const serving::GatewayRequest& request) 
           .target_bytes_max = kHeaderBytes,
           .header_bytes_max = kHeaderBytes,
           .connection_count_max = kConnections,
+          .request_timeout = kRequestTimeout,
           .thread_count = kThreads};
 }
 
-void say_ready(const serving::GatewayRequest& request, std::uint16_t port, const GatewayOutside& outside) {
-  const bool is_v6 = request.host.find(':') != std::string::npos;
-  fmt::print(outside.out, "ready http://{}{}{}:{}\n", is_v6 ? "[" : "", request.host, is_v6 ? "]" : "", port);
+std::string address_text(const std::string& host, std::uint16_t port) {
+  const bool is_v6 = host.find(':') != std::string::npos;
+  return fmt::format("http://{}{}{}:{}", is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
+}
+
+/// `metrics`: null if they are not served.
+void say_ready(const serving::GatewayRequest& request, const HttpServer& http, const HttpServer* metrics,
+               const GatewayOutside& outside) {
+  fmt::print(outside.out, "ready {}\n", address_text(request.host, http.port()));
+  if (metrics != nullptr) {
+    fmt::print(outside.out, "metrics {}/metrics\n", address_text(request.metrics->host, metrics->port()));
+  }
   std::fflush(outside.out);
 }
 
@@ -79,21 +93,38 @@ void take_last_table(const edges::TableFile& file, edges::GatewayServer& server,
   if (*table) server.take_table(**table);
 }
 
+/// Null: the request names no place for them.
+Result<std::unique_ptr<HttpServer>> start_metrics(const serving::GatewayRequest& request, MetricsHandler& handler) {
+  if (!request.metrics) return nullptr;
+  return edges::start_http_server({.host = request.metrics->host, .port = request.metrics->port}, handler);
+}
+
 Result<void> serve_requests(const serving::GatewayRequest& request, const edges::TableFile& file,
                             const up::HeldSignals& signals, const GatewayOutside& outside) {
   auto name = drawn_name();
   if (!name) return pass_on(name.error());
   const edges::CurlClient tables;  // before other threads
   const edges::CurlConnection posts;
-  edges::GatewayServer server({.name = *std::move(name)});
-  std::optional<edges::CurlStreamClient> client(std::in_place,
-                                                edges::StreamClientOptions{.connect_timeout = kConnectTimeout});
+  edges::GatewayServer server({.name = *std::move(name),
+                               .terms = {.request_count_max = kConnections},
+                               .whole_answer_max = Micros::seconds(request.whole_answer_seconds)});
+  std::optional<edges::CurlStreamClient> client(
+      std::in_place, edges::StreamClientOptions{.connect_timeout = kConnectTimeout,
+                                                .silence_max = Micros::seconds(request.silence_seconds)});
   server.start(*client);
   take_last_table(file, server, outside);
   auto http = edges::start_http_server(server_options(request), server);
   if (!http) {
     server.stop(Micros(0));
     return pass_on(http.error());
+  }
+  MetricsHandler metrics_handler(server);
+  auto metrics = start_metrics(request, metrics_handler);
+  if (!metrics) {
+    server.stop(Micros(0));
+    client.reset();
+    (*http)->stop();
+    return pass_on(metrics.error());
   }
   edges::GatewayLink link({.url = request.up_url,
                            .key_file = request.key_file,
@@ -103,11 +134,12 @@ Result<void> serve_requests(const serving::GatewayRequest& request, const edges:
                            .posts = &posts,
                            .report = [&outside](const std::string& message) { report(outside, message); }},
                           server);
-  say_ready(request, (*http)->port(), outside);
+  say_ready(request, **http, metrics->get(), outside);
   while (!signals.taken()) std::this_thread::sleep_for(kSignalPause);
   server.stop(kEndPatience);
   client.reset();  // its last answers belong to the server's connections
   (*http)->stop();
+  if (*metrics) (*metrics)->stop();
   server.close_all_seconds();
   link.stop(kLastReport);
   return {};

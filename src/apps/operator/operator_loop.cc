@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
-#include <ctime>
 #include <utility>
 
 #include "apps/operator/shared_cluster.h"
@@ -14,26 +14,27 @@
 namespace berth::apps {
 namespace {
 
-constexpr int kRoundsMax = 8;  // of decisions that follow from one another, before changes are looked at again
+constexpr int kRoundsMax = 4;  // of decisions that follow from one another, before changes are looked at again
 constexpr std::int64_t kBurst = 400;
 
-}  // namespace
-
-std::string wall_text() {
-  const auto now = std::chrono::system_clock::now().time_since_epoch();
-  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
-  const std::time_t seconds = micros / kMicrosPerSecond;
-  std::tm parts{};
-  ::gmtime_r(&seconds, &parts);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1,
-                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, micros % kMicrosPerSecond);
+bool is_of_specs(std::string_view plural) {
+  return plural == kube::kTenants.plural || plural == kube::kGpuServices.plural;
 }
+
+}  // namespace
 
 OperatorLoop::OperatorLoop(std::shared_ptr<edges::KubeIdentity> identity, OperatorLoopOptions options)
     : options_(std::move(options)),
       pace_(std::make_shared<edges::SharedPace>(options_.requests_per_second, kBurst)),
-      client_(identity, pace_, {.patience = Micros::seconds(5), .user_agent = "berth-operator"}),
-      placing_(options_.placing) {
+      crew_(identity, pace_,
+            {.patience = Micros::seconds(5),
+             .user_agent = "berth-operator",
+             .is_stopped = options_.is_stopped,
+             .timeout_max = Micros::seconds(10),
+             .may_write = options_.may_write},
+            options_.writer_count),
+      placing_(options_.placing),
+      is_leading_(!options_.is_standby) {
   std::uint64_t seed = static_cast<std::uint64_t>(edges::steady_now().micros());
   std::vector<kube::Resource> followed = kube::followed_resources();
   followed.insert(followed.end(), kube::kServiceResources.begin(), kube::kServiceResources.end());
@@ -55,19 +56,18 @@ void OperatorLoop::take_news() {
       placing_.take(news.plural, change);
       pass_on(news.plural, change);
     }
-    if (news.has_listed) placing_.note_listed(news.plural);
-    if (news.has_listed) note_specs_listed(news.plural);
+    if (news.has_listed) {
+      if (news.list_order == list_order_) placing_.note_listed(news.plural);
+      note_specs_listed(news.plural);
+    }
     note_trouble(news.plural, news.trouble);
   }
 }
 
-bool is_of_specs(std::string_view plural) {
-  return plural == kube::kTenants.plural || plural == kube::kGpuServices.plural;
-}
-
 void OperatorLoop::note_trouble(std::string_view plural, const std::optional<Error>& trouble) {
   const std::string name(plural);
-  if (trouble && troubled_.insert(name).second) say(fmt::format("{}: {}", name, trouble->message));
+  if (trouble && troubled_.emplace(name, edges::steady_now()).second)
+    say(fmt::format("{}: {}", name, trouble->message));
   if (!trouble && troubled_.erase(name) > 0) say(fmt::format("{}: followed again", name));
   if (!trouble || trouble->code != ErrorCode::kNotFound || !is_of_specs(plural)) return;
   has_no_specs_ = true;
@@ -103,42 +103,74 @@ void OperatorLoop::join(SharedCluster& cluster, SpecFollower* specs) {
   cluster.meet(placing_);
 }
 
-bool OperatorLoop::carry_out(const kube::Action& action) {
-  const std::string line = fmt::format("{} {}", word_of(action.kind), action.text);
+bool OperatorLoop::carry_out(const std::vector<kube::Action>& actions) {
+  const auto line_of = [](const kube::Action& action) {
+    return fmt::format("{} {}", word_of(action.kind), action.text);
+  };
   if (options_.is_dry_run) {
-    if (printed_.insert(line).second) say("would: " + line);
+    for (const kube::Action& action : actions) {
+      const std::string line = line_of(action);
+      if (printed_.insert(line).second) say("would: " + line);
+    }
     return false;
   }
-  const auto outcome = kube::write_carefully(client_, action.write);
-  placing_.take_outcome(action, outcome);
-  if (cluster_ != nullptr) cluster_->take_outcome(action, outcome, edges::steady_now());
-  const bool is_done =
-      outcome && (outcome->fate == kube::WriteFate::kDone || outcome->fate == kube::WriteFate::kUnknown);
-  say(is_done ? line : fmt::format("{}: {}", line, outcome ? outcome->message : outcome.error().message));
-  return is_done && action.kind != kube::ActionKind::kEvent;
+  std::vector<const kube::Write*> writes;
+  for (const kube::Action& action : actions) writes.push_back(&action.write);
+  const auto outcomes = crew_.carry_out(writes);
+  bool is_any_done = false;
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    const auto& outcome = outcomes[i];
+    placing_.take_outcome(actions[i], outcome);
+    if (cluster_ != nullptr) cluster_->take_outcome(actions[i], outcome, edges::steady_now());
+    const bool is_done =
+        outcome && (outcome->fate == kube::WriteFate::kDone || outcome->fate == kube::WriteFate::kUnknown);
+    is_any_done = is_any_done || (is_done && actions[i].kind != kube::ActionKind::kEvent);
+    // Not held any more: the leadership says so once.
+    if (!outcome && outcome.error().code == ErrorCode::kInterrupted) continue;
+    const std::string line = line_of(actions[i]);
+    say(is_done ? line : fmt::format("{}: {}", line, outcome ? outcome->message : outcome.error().message));
+  }
+  return is_any_done;
+}
+
+std::optional<Instant> OperatorLoop::away_since() const {
+  std::optional<Instant> since;
+  for (const auto& [plural, began] : troubled_) {
+    // Custom resources whose kinds are not installed are no outage.
+    if (has_no_specs_ && is_of_specs(plural)) continue;
+    since = std::min(since.value_or(began), began);
+  }
+  return since;
+}
+
+void OperatorLoop::lead(std::int64_t epoch) {
+  is_leading_ = true;
+  placing_.lead(epoch);
+  ++list_order_;
+  for (const auto& follower : followers_) follower->list_anew(list_order_);
+}
+
+void OperatorLoop::stand_by() { is_leading_ = false; }
+
+void OperatorLoop::report_unknown_gpus() {
+  if (cluster_ == nullptr) return;
+  for (const std::string& key : cluster_->take_unknown_gpus()) {
+    say(fmt::format(
+        "{} is in the cluster and not in the world of this folder, which keeps the GPUs with which it began; "
+        "for all of them use another folder: berth operator --data OTHER",
+        key));
+  }
 }
 
 void OperatorLoop::step() {
   take_news();
-  if (cluster_ != nullptr) {
-    for (const std::string& key : cluster_->take_unknown_gpus()) {
-      say(fmt::format(
-          "{} is in the cluster and not in the world of this folder, which keeps the GPUs with which it began; "
-          "for all of them use another folder: berth operator --data OTHER",
-          key));
-    }
-  }
+  report_unknown_gpus();
+  if (!is_leading_) return;
   bool goes_on = true;
   for (int round = 0; round < kRoundsMax && goes_on; ++round) {
-    goes_on = false;
     if (cluster_ != nullptr) cluster_->meet(placing_);
-    for (const kube::Action& action : placing_.decide(edges::steady_now(), wall_text())) {
-      if (carry_out(action)) goes_on = true;
-    }
-    if (cluster_ == nullptr) continue;
-    for (const kube::Action& action : cluster_->decide(edges::steady_now())) {
-      if (carry_out(action)) goes_on = true;
-    }
+    goes_on = carry_out(placing_.decide(edges::steady_now(), edges::wall_text()));
+    if (cluster_ != nullptr && carry_out(cluster_->decide(edges::steady_now()))) goes_on = true;
   }
 }
 

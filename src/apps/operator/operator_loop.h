@@ -4,7 +4,9 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -13,6 +15,7 @@
 
 #include "domain/ports/files.h"
 #include "edges/kube/follower.h"
+#include "edges/kube/write_crew.h"
 #include "kube/placing/placing.h"
 
 namespace berth::apps {
@@ -24,12 +27,16 @@ struct OperatorLoopOptions {
   kube::PlacingOptions placing;
   bool is_dry_run = false;
   kube::ReflectorOptions reflector = {};
-  std::int64_t requests_per_second = 200;
+  std::int64_t requests_per_second = 500;
+  std::size_t writer_count = 8;                           ///< writes under way at a time
   std::chrono::milliseconds moment{200};                  ///< for which a step waits for changes
+  bool is_standby = false;                                ///< at first: until `lead`
+  std::function<bool()> is_stopped = {};                  ///< asked by any thread; ends requests under way
+  std::function<bool()> may_write = {};                   ///< asked before each write; empty: always
   std::function<void(const std::string& line)> log = {};  ///< called by one thread; may be empty
 };
 
-/// Works until it is stopped. All of it runs on the calling thread but the followers.
+/// Works for as long as it is stepped. All of it runs on the calling thread but the followers.
 class OperatorLoop {
  public:
   OperatorLoop(std::shared_ptr<edges::KubeIdentity> identity, OperatorLoopOptions options);
@@ -42,7 +49,18 @@ class OperatorLoop {
   [[nodiscard]] const std::shared_ptr<edges::SharedPace>& pace() const { return pace_; }
   /// Waits a moment for changes, and carries out what follows from them.
   void step();
+  /// Decides and writes from now on, as the leader of this epoch, as soon as everything has been listed once more.
+  void lead(std::int64_t epoch);
+  /// Follows the cluster, and writes nothing.
+  void stand_by();
+  /// To be called while standing by.
+  void own(std::vector<kube::OwnedPools> own) { placing_.own(std::move(own)); }
+  /// Whether this operator may write now: also other writers of its process ask. Any thread.
+  [[nodiscard]] bool may_write() const { return !options_.may_write || options_.may_write(); }
+  [[nodiscard]] bool is_leading() const { return is_leading_; }
   [[nodiscard]] bool is_synced() const { return placing_.is_synced(); }
+  /// Since when some resource cannot be followed, on the monotonic clock; nothing: all of them are.
+  [[nodiscard]] std::optional<Instant> away_since() const;
   [[nodiscard]] const kube::Placing& placing() const { return placing_; }
 
  private:
@@ -50,12 +68,14 @@ class OperatorLoop {
   void pass_on(std::string_view plural, const kube::Change& change);
   void note_trouble(std::string_view plural, const std::optional<Error>& trouble);
   void note_specs_listed(std::string_view plural);
-  [[nodiscard]] bool carry_out(const kube::Action& action);
+  void report_unknown_gpus();
+  /// Whether any of them but events was carried out.
+  bool carry_out(const std::vector<kube::Action>& actions);
   void say(const std::string& line) const;
 
   OperatorLoopOptions options_;
   std::shared_ptr<edges::SharedPace> pace_;
-  edges::KubeClient client_;
+  edges::WriteCrew crew_;
   kube::Placing placing_;
   SharedCluster* cluster_ = nullptr;
   SpecFollower* specs_ = nullptr;
@@ -64,12 +84,11 @@ class OperatorLoop {
   std::set<std::string> listed_specs_;  ///< kinds of custom resources that were listed
   bool has_no_specs_ = false;           ///< the cluster does not have these kinds
   edges::ChangeQueue queue_;
-  std::set<std::string> printed_;   ///< writes of a dry run
-  std::set<std::string> troubled_;  ///< resources whose trouble was reported
+  bool is_leading_;
+  std::int64_t list_order_ = 0;              ///< lists that count are of this order
+  std::set<std::string> printed_;            ///< writes of a dry run
+  std::map<std::string, Instant> troubled_;  ///< resources that cannot be followed, and since when
   std::vector<std::unique_ptr<edges::KubeFollower>> followers_;
 };
-
-/// The wall clock in RFC 3339 with microseconds: "2026-01-01T00:00:00.000000Z".
-[[nodiscard]] std::string wall_text();
 
 }  // namespace berth::apps

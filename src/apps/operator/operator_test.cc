@@ -71,8 +71,9 @@ TEST_F(OperatorTest, APodThatDoesNotFitWaitsWithAReasonUntilThereIsRoom) {
   EXPECT_TRUE(comes([&] { return cluster_.bound() == "p=a q=a"; }));
   EXPECT_TRUE(comes([&] { return !cluster_.list(kube::kEvents).empty(); }));
   EXPECT_THAT(json::text_at(cluster_.list(kube::kEvents).front().object, {"note"}),
-              HasSubstr("no free devices that fit: 1"));
-  EXPECT_THAT(loop_->placing().why({"n", "r"}).value_or(""), HasSubstr("no free devices that fit: 1"));
+              HasSubstr("units: 1 node (4 wanted on one GPU, at most 0 free)"));
+  EXPECT_THAT(loop_->placing().why({"n", "r"}).value_or(""),
+              HasSubstr("units: 1 node (4 wanted on one GPU, at most 0 free)"));
   cluster_.remove(kube::kPods, "p");
   // The claim controller ends its reservation and its allocation.
   for (const kube::PageItem& item : cluster_.list(kube::kResourceClaims)) {

@@ -1,75 +1,72 @@
 #include "apps/operator/run_operator.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <memory>
+#include <mutex>
 #include <optional>
-#include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "apps/operator/cluster_session.h"
+#include "apps/operator/leadership.h"
 #include "apps/operator/operator_loop.h"
-#include "apps/operator/shared_cluster.h"
-#include "apps/operator/spec_follower.h"
+#include "apps/operator/owned_rules.h"
+#include "apps/operator/standby_server.h"
 #include "apps/up/held_signals.h"
-#include "apps/up/run_up.h"
 #include "base/json/document.h"
 #include "base/json/node_text.h"
 #include "base/json/tree.h"
-#include "kube/client/page.h"
-#include "kube/fleet/planned_gpus.h"
+#include "edges/kube/lease_keeper.h"
+#include "kube/client/status.h"
 
 namespace berth::apps {
 namespace {
 
-/// Allocators that have not seen a new rule yet may use what it taints for so long.
-constexpr std::chrono::seconds kRuleGrace(10);
-constexpr std::chrono::milliseconds kSignalTick(100);
+constexpr std::chrono::seconds kFirstAnswer(5);
 constexpr int kNotServed = 404;
 constexpr int kStatusInterrupted = 130;
 
-std::string host_name() {
-  char name[256] = {};
-  if (::gethostname(name, sizeof(name) - 1) != 0) return "berth";
-  return name;
+OperatorRequest with_identity(OperatorRequest request) {
+  if (request.lease.identity.empty()) request.lease.identity = edges::lease_identity();
+  return request;
 }
-
-/// What has to be written before anything is allocated.
-struct RulesWritten {
-  bool is_any_new = false;
-};
 
 class OperatorRun {
  public:
   OperatorRun(const OperatorRequest& request, const OperatorOutside& outside)
-      : request_(request),
+      : request_(with_identity(request)),
         outside_(outside),
         identity_(std::make_shared<edges::KubeIdentity>(request.access, *outside.files)),
         client_(identity_, std::make_shared<edges::SharedPace>(),
-                {.patience = Micros::seconds(10), .user_agent = "berth-operator", .is_stopped = [this] {
-                   return is_stopped();
-                 }}) {}
+                {.patience = Micros::seconds(10),
+                 .user_agent = "berth-operator",
+                 .is_stopped = [this] { return is_stopped(); },
+                 .may_write = [this] { return !keeper_ || keeper_->may_write(); }}) {}
 
   Result<int> run() {
     if (const auto served = check_api(); !served) return pass_on(served.error());
-    const auto rules = write_rules();
-    if (!rules) return pass_on(rules.error());
-    if (rules->is_any_new && !request_.is_dry_run) {
-      const auto end = std::chrono::steady_clock::now() + kRuleGrace;
-      while (std::chrono::steady_clock::now() < end && !is_stopped()) std::this_thread::sleep_for(kSignalTick);
+    if (request_.is_dry_run) {
+      if (const auto rules = write_rules(); !rules) return pass_on(rules.error());
+    } else {
+      keeper_ = std::make_unique<edges::LeaseKeeper>(identity_, request_.lease);
+      keeper_->await_leader(kFirstAnswer);
     }
-    return is_stopped() ? Result<int>(end_status()) : work();
+    const auto worked = is_stopped() ? Result<int>(end_status()) : work();
+    if (keeper_) keeper_->release();
+    return worked;
   }
 
  private:
+  /// Any thread.
   bool is_stopped() {
+    if (is_in_session_) return is_session_over_;
+    if (signal_ != 0) return true;
+    const std::lock_guard held(signal_lock_);
     if (signal_ == 0) signal_ = signals_.taken().value_or(0);
     return signal_ != 0;
   }
@@ -91,50 +88,20 @@ class OperatorRun {
     return {};
   }
 
-  Result<RulesWritten> write_rules() {
-    const KubeCall call{.target =
-                            kube::collection_path(kube::kDeviceTaintRules) + "?labelSelector=" +
-                            kube::percent_encoded(fmt::format("{}={}", kube::kManagedByLabel, kube::kFieldManager))};
-    const auto answer = client_.ask(call);
-    if (!answer) return pass_on(answer.error());
-    if (answer->status != 200) return pass_on(kube::error_of(call, *answer));
-    const auto standing = kube::read_page(answer->body);
-    if (!standing) return pass_on(standing.error());
-    RulesWritten written;
-    const auto wanted = kube::taint_rules(request_.own);
-    for (const kube::Write& rule : wanted) {
-      const bool stands = std::ranges::any_of(
-          standing->items, [&](const kube::PageItem& item) { return item.identity.name == rule.name; });
-      written.is_any_new = written.is_any_new || !stands;
-      if (const auto done = carry_out(rule, "keeps other allocators away by rule " + rule.name.name); !done)
-        return pass_on(done.error());
-    }
-    for (const kube::PageItem& item : standing->items) {
-      const bool is_wanted =
-          std::ranges::any_of(wanted, [&](const kube::Write& rule) { return rule.name == item.identity.name; });
-      const std::string_view managed = json::text_at(item.object, {"metadata", "labels", kube::kManagedByLabel});
-      if (is_wanted || managed != kube::kFieldManager) continue;
-      const kube::Write removal{.kind = kube::WriteKind::kDelete,
-                                .resource = kube::kDeviceTaintRules,
-                                .name = item.identity.name,
-                                .uid = item.identity.uid};
-      if (const auto done = carry_out(removal, "removes rule " + removal.name.name); !done)
-        return pass_on(done.error());
-    }
-    return written;
+  void read_again(OperatorLoop& loop, std::optional<Leadership>& leadership) {
+    auto own = outside_.read_own_again ? outside_.read_own_again() : Result<std::vector<kube::OwnedPools>>(own_);
+    if (!own) return say("the configuration is kept: " + own.error().message);
+    if (*own == own_) return say("the configuration was read again: the same pools");
+    own_ = *std::move(own);
+    if (leadership) leadership->renew(loop);
+    loop.own(own_);
+    say("the configuration was read again");
   }
 
-  Result<void> carry_out(const kube::Write& write, const std::string& text) {
-    if (request_.is_dry_run) {
-      say("would: " + text);
-      return {};
-    }
-    const auto outcome = kube::write_carefully(client_, write);
-    if (!outcome) return pass_on(outcome.error());
-    if (outcome->fate != kube::WriteFate::kDone && outcome->fate != kube::WriteFate::kUnknown)
-      return invalid(outcome->message);
-    say(text);
-    return {};
+  Result<bool> write_rules() {
+    return write_owned_rules(
+        client_,
+        {.own = own_, .is_dry_run = request_.is_dry_run, .log = [this](const std::string& line) { say(line); }});
   }
 
   /// The uid of the namespace kube-system, which names the cluster.
@@ -148,72 +115,87 @@ class OperatorRun {
     return std::string(json::text_at(*object, {"metadata", "uid"}));
   }
 
+  [[nodiscard]] int end_status() const { return signal_ == SIGINT ? kStatusInterrupted : 0; }
+
   Result<int> work() {
     auto uid = find_cluster();
     if (!uid) return pass_on(uid.error());
-    OperatorLoop loop(identity_, {.placing = {.own = request_.own, .instance = host_name()},
+    const auto log = [this](const std::string& line) { say(line); };
+    OperatorLoop loop(identity_, {.placing = {.own = own_, .instance = request_.lease.identity},
                                   .is_dry_run = request_.is_dry_run,
-                                  .log = [this](const std::string& line) { say(line); }});
-    while (!is_stopped() && !loop.is_synced()) loop.step();
+                                  .requests_per_second = request_.requests_per_second,
+                                  .is_standby = keeper_ != nullptr,
+                                  .is_stopped = [this] { return is_stopped(); },
+                                  .may_write = [this] { return !keeper_ || keeper_->may_write(); },
+                                  .log = log});
+    std::optional<Leadership> leadership;
+    if (keeper_)
+      leadership.emplace(*keeper_, LeadershipOptions{.write_rules = [this] { return write_rules(); }, .log = log});
+    if (const auto stood_by = stand_by(loop, leadership); !stood_by) return pass_on(stood_by.error());
     if (is_stopped()) return end_status();
-    return run_session(loop, *std::move(uid));
+    return lead(loop, leadership, *std::move(uid));
   }
 
-  [[nodiscard]] int end_status() const { return signal_ == SIGINT ? kStatusInterrupted : 0; }
-
-  /// Runs `berth up` on what the loop knows; the loop goes on in a thread of its own.
-  int run_session(OperatorLoop& loop, std::string uid) {
-    std::unique_ptr<SharedCluster> cluster;
-    std::unique_ptr<SpecFollower> specs;
-    std::atomic<bool> is_over = false;
-    std::thread follower;
-    const auto make_world = [&](const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us) {
-      cluster = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{.own = request_.own,
-                                                                          .fleet = fleet,
-                                                                          .world = fmt::format("{:x}", epoch_us),
-                                                                          .is_dry_run = request_.is_dry_run});
-      specs =
-          std::make_unique<SpecFollower>(*cluster, identity_, loop.pace(),
-                                         SpecFollowerOptions{.is_dry_run = request_.is_dry_run,
-                                                             .log = [this](const std::string& line) { say(line); }});
-      cluster->on_api([&](const std::string& url, const std::string& key) { specs->meet_api(url, key); });
-      loop.join(*cluster, specs.get());
-      follower = std::thread([&] {
-        while (!is_over) loop.step();
-      });
-      return cluster->as_world();
-    };
-    up::UpOutside outside{.version = outside_.version,
-                          .out = outside_.out,
-                          .err = outside_.err,
-                          .files = outside_.files,
-                          .start_server = outside_.start_server,
-                          .report_failure = outside_.report_failure,
-                          .cluster = up::ClusterOutside{.uid = std::move(uid),
-                                                        .fleet = kube::fleet_of(owned_gpus(loop.placing())),
-                                                        .make_world = make_world},
-                          .read_config_again = outside_.read_config_again};
-    const int status = up::run_up(request_.up, outside);
-    is_over = true;
-    if (specs) specs->stop();
-    if (follower.joinable()) follower.join();
-    return status;
-  }
-
-  [[nodiscard]] std::vector<kube::PlannedGpu> owned_gpus(const kube::Placing& placing) const {
-    std::set<kube::PoolName> pools;
-    for (const auto& [name, pool] : placing.inventory().pools()) {
-      if (kube::is_owned(request_.own, name)) pools.insert(name);
+  /// Follows the cluster until this operator leads and has listed everything, or is stopped.
+  Result<void> stand_by(OperatorLoop& loop, std::optional<Leadership>& leadership) {
+    std::unique_ptr<StandbyServer> standby;
+    while (!is_stopped()) {
+      if (leadership) {
+        if (const auto followed = leadership->step(loop); !followed) return followed;
+      }
+      if (signals_.is_reload_asked()) read_again(loop, leadership);
+      loop.step();
+      if (loop.is_leading() && loop.is_synced()) return {};
+      if (standby || !leadership || !leadership->is_settled() || loop.is_leading()) continue;
+      auto opened =
+          StandbyServer::open(request_.up, outside_.start_server, [this] { return keeper_->standing().leader; });
+      if (!opened) return pass_on(opened.error());
+      standby = *std::move(opened);
     }
-    return kube::planned_gpus(placing.inventory(), pools);
+    return {};
   }
 
-  const OperatorRequest& request_;
+  Result<int> lead(OperatorLoop& loop, std::optional<Leadership>& leadership, std::string uid) {
+    const auto step = [&]() -> Result<void> {
+      if (!leadership) return {};
+      if (is_reload_asked_.exchange(false)) read_again(loop, leadership);
+      if (auto followed = leadership->step(loop); !followed) return followed;
+      if (keeper_->standing().is_leader) return {};
+      return fail(ErrorCode::kUnavailable, "the Lease is lost: another operator leads, or the API server is away");
+    };
+    OperatorOutside outside = outside_;
+    outside.read_config_again = [this] {
+      is_reload_asked_ = true;
+      return outside_.read_config_again();
+    };
+    if (!outside_.read_config_again) outside.read_config_again = {};
+    // From here on the session takes the signals.
+    is_in_session_ = true;
+    ClusterSession session(loop, identity_, request_, outside,
+                           {.cluster_uid = std::move(uid),
+                            .own = own_,
+                            .step = step,
+                            .on_end =
+                                [this] {
+                                  is_session_over_ = true;
+                                  if (keeper_) keeper_->release();
+                                },
+                            .log = [this](const std::string& line) { say(line); }});
+    return session.run();
+  }
+
+  const OperatorRequest request_;
+  std::vector<kube::OwnedPools> own_ = request_.own;
   const OperatorOutside& outside_;
   up::HeldSignals signals_;  // before any thread
-  int signal_ = 0;
+  std::mutex signal_lock_;
+  std::atomic<int> signal_ = 0;
+  std::atomic<bool> is_in_session_ = false;  ///< which takes the signals
+  std::atomic<bool> is_session_over_ = false;
+  std::atomic<bool> is_reload_asked_ = false;  ///< in a session
   std::shared_ptr<edges::KubeIdentity> identity_;
   edges::KubeClient client_;
+  std::unique_ptr<edges::LeaseKeeper> keeper_;  ///< none in a dry run
 };
 
 }  // namespace

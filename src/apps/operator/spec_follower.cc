@@ -26,7 +26,8 @@ SpecFollower::SpecFollower(SharedCluster& cluster, std::shared_ptr<edges::KubeId
                            std::shared_ptr<edges::SharedPace> pace, SpecFollowerOptions options)
     : cluster_(cluster),
       options_(std::move(options)),
-      kube_(std::move(identity), std::move(pace), {.patience = Micros::seconds(5), .user_agent = "berth-operator"}),
+      kube_(std::move(identity), std::move(pace),
+            {.patience = Micros::seconds(5), .user_agent = "berth-operator", .may_write = options_.may_write}),
       http_(std::make_unique<edges::CurlClient>()) {}
 
 SpecFollower::~SpecFollower() { stop(); }
@@ -119,7 +120,7 @@ bool SpecFollower::write_specs() {
     const bool is_accepted = answer.verdict == kube::SpecVerdict::kAccepted;
     say(fmt::format("{} {}{}{}", write.method(), write.path(), is_accepted ? "" : ": ", answer.message));
     const std::scoped_lock hold(mutex_);
-    objects_.take_answer(write, answer, edges::steady_now(), wall_text());
+    objects_.take_answer(write, answer, edges::steady_now(), edges::wall_text());
     if (is_stopping_) return true;
   }
   return !writes.empty();

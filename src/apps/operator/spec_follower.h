@@ -22,6 +22,7 @@ class SharedCluster;
 
 struct SpecFollowerOptions {
   bool is_dry_run = false;
+  std::function<bool()> may_write = {};                   ///< asked before each write of a status; empty: always
   std::function<void(const std::string& line)> log = {};  ///< called by this object's thread; may be empty
 };
 

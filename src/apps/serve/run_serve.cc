@@ -19,6 +19,7 @@
 #include "apps/serve/serve_figures.h"
 #include "apps/serve/serve_handler.h"
 #include "apps/serve/serve_identity.h"
+#include "apps/serve/serve_metrics.h"
 #include "apps/up/held_signals.h"
 #include "edges/figure_recorder/figure_recorder.h"
 #include "edges/grpc_server/grpc_server.h"
@@ -220,7 +221,8 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
   for (const openai::Backend& backend : parts.backends) {
     for (const std::string& model : backend.configured.models) server.add_backend_model(model);
   }
-  model_api::ModelApi models(server, model_api::figure_routes(server));
+  model_api::ModelApi models(
+      server, model_api::figure_routes(server, [&] { return telemetry_families(parts.telemetry.get()); }));
   openai::OpenAiApi backends({.backends = parts.backends,
                               .keys = parts.keys,
                               .created_seconds = micros_since_1970().count() / kMicrosPerSecond,
@@ -232,7 +234,6 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
                               .spans = parts.spans()},
                              client);
   ServeHandler handler(models, parts.backends.empty() ? nullptr : &backends);
-  if (parts.telemetry) parts.telemetry->start();
   server.start();
   std::optional<edges::FigureRecorder> recorder(std::in_place, recorder_options(parts, *std::move(files), server));
   IdentifiedHandler identified(parts.identity, handler);
@@ -246,6 +247,8 @@ Result<int> serve_until_signal(ServeParts& parts, const up::HeldSignals& signals
     if (!started) return pass_on(started.error());
     grpc = *std::move(started);
   }
+  // Nothing below returns before the exporter has stopped, so it may ask the server.
+  if (parts.telemetry) parts.telemetry->start([&] { return server_families(server, parts.telemetry.get()); });
   say_ready(parts, **http, grpc.get());
   if (parts.request.is_demo) {
     const auto is_stopped = [&, was_taken = false]() mutable { return was_taken |= signals.taken().has_value(); };

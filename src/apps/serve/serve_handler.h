@@ -21,7 +21,9 @@ class ServeHandler final : public HttpHandler {
   [[nodiscard]] std::optional<std::size_t> body_bytes_max(const HttpRequest& request) override {
     return handler_of(request).body_bytes_max(request);
   }
-  [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override { return models_.render(refusal); }
+  [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override {
+    return refusal.request == nullptr ? models_.render(refusal) : handler_of(*refusal.request).render(refusal);
+  }
 
  private:
   [[nodiscard]] HttpHandler& handler_of(const HttpRequest& request) {

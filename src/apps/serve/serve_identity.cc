@@ -11,20 +11,12 @@
 
 #include "base/core/overloaded.h"
 #include "base/core/text.h"
-#include "serving/gateway/passing_headers.h"
+#include "serving/replica_proof/replica_proof.h"
 
 namespace berth::serve {
 namespace {
 
 constexpr std::size_t kIdentityBytesMax = 256;
-
-/// Takes as long for any wrong key of the same length.
-bool is_same_key(std::string_view given, std::string_view key) {
-  if (given.size() != key.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < key.size(); ++i) difference |= static_cast<unsigned char>(given[i] ^ key[i]);
-  return difference == 0;
-}
 
 Result<std::string> read_variable(const Environment& environment, std::string_view name) {
   const auto value = environment(name);
@@ -35,25 +27,29 @@ Result<std::string> read_variable(const Environment& environment, std::string_vi
   return invalid(fmt::format("{}: wanted at most {} visible characters of ASCII", name, kIdentityBytesMax));
 }
 
+void add_headers(const std::vector<HttpField>& more, std::vector<HttpField>& headers) {
+  headers.insert(headers.end(), more.begin(), more.end());
+}
+
+/// Adds headers to an answer that comes later.
 class IdentifiedReply final : public HttpLateReply {
  public:
-  using Identify = std::function<void(std::vector<HttpField>&)>;
-  IdentifiedReply(std::unique_ptr<HttpLateReply> inner, Identify identify)
-      : inner_(std::move(inner)), identify_(std::move(identify)) {}
+  IdentifiedReply(std::unique_ptr<HttpLateReply> inner, std::vector<HttpField> own)
+      : inner_(std::move(inner)), own_(std::move(own)) {}
 
   void send(HttpResponse response) override {
-    identify_(response.headers);
+    add_headers(own_, response.headers);
     inner_->send(std::move(response));
   }
   [[nodiscard]] std::unique_ptr<HttpBodyWriter> begin(HttpBodyHead head, std::function<void()> on_room) override {
-    identify_(head.headers);
+    add_headers(own_, head.headers);
     return inner_->begin(std::move(head), std::move(on_room));
   }
   void on_gone(std::function<void()> gone) override { inner_->on_gone(std::move(gone)); }
 
  private:
   const std::unique_ptr<HttpLateReply> inner_;
-  const Identify identify_;
+  const std::vector<HttpField> own_;
 };
 
 bool is_health(const HttpRequest& request) {
@@ -82,17 +78,29 @@ Result<ServeIdentity> read_identity(const Environment& environment) {
   return identity;
 }
 
+IdentifiedHandler::IdentifiedHandler(ServeIdentity identity, HttpHandler& inner)
+    : identity_(std::move(identity)),
+      inner_(inner),
+      token_(identity_.key.empty() ? std::string() : serving::request_token(identity_.key)) {}
+
+bool IdentifiedHandler::has_key(const HttpRequest& request) const {
+  if (identity_.key.empty()) return true;
+  const std::string_view given = find_header(request.headers, serving::kKeyHeader).value_or("");
+  return serving::is_same_secret(given, token_) || serving::is_same_secret(given, identity_.key);
+}
+
 std::optional<HttpResponse> IdentifiedHandler::refuse(const HttpRequest& request) {
   const auto refusal = [&](int status, const char* why, std::string message) {
-    HttpResponse response =
-        inner_.render({.fault = HttpFault::kMalformedHeaders, .status = status, .message = std::move(message)});
+    HttpResponse response = inner_.render({.fault = HttpFault::kMalformedHeaders,
+                                           .status = status,
+                                           .message = std::move(message),
+                                           // Without the key of this server it is nobody's request, and not traced.
+                                           .request = status == 401 ? nullptr : &request});
     response.status = status;
     response.headers.push_back({std::string(serving::kRefusedHeader), why});
-    identify(response.headers);
     return response;
   };
-  const auto key = find_header(request.headers, serving::kKeyHeader);
-  if (!identity_.key.empty() && !is_health(request) && !is_same_key(key.value_or(""), identity_.key)) {
+  if (!is_health(request) && !has_key(request)) {
     return refusal(401, "key", "wanted the header berth-key with the key of this server");
   }
   if (is_ending_) return refusal(503, "end", "the server is about to end");
@@ -108,23 +116,35 @@ std::optional<HttpResponse> IdentifiedHandler::refuse(const HttpRequest& request
                   identity_.generation, in_quotes(slice.value_or("any")), in_quotes(generation.value_or("any"))));
 }
 
-void IdentifiedHandler::identify(std::vector<HttpField>& headers) const {
-  if (identity_.slice.empty()) return;
-  headers.push_back({std::string(serving::kSliceHeader), identity_.slice});
-  headers.push_back({std::string(serving::kGenerationHeader), identity_.generation});
+std::vector<HttpField> IdentifiedHandler::name_headers() const {
+  if (identity_.slice.empty()) return {};
+  return {{std::string(serving::kSliceHeader), identity_.slice},
+          {std::string(serving::kGenerationHeader), identity_.generation}};
+}
+
+std::vector<HttpField> IdentifiedHandler::headers_for(const HttpRequest& request) const {
+  std::vector<HttpField> headers = name_headers();
+  const auto nonce = identity_.key.empty() ? std::nullopt : serving::nonce_in(request.headers);
+  if (!nonce) return headers;
+  headers.push_back(
+      {std::string(serving::kProofHeader),
+       serving::replica_proof(
+           identity_.key,
+           {.nonce = *nonce, .slice = identity_.slice, .generation = identity_.generation, .client = request.peer})});
+  return headers;
 }
 
 HttpAnswer IdentifiedHandler::answer(const HttpRequest& request) {
-  if (auto refused = refuse(request)) return *std::move(refused);
-  HttpAnswer answer = inner_.answer(request);
+  std::vector<HttpField> own = headers_for(request);
+  auto refused = refuse(request);
+  HttpAnswer answer = refused ? HttpAnswer(*std::move(refused)) : inner_.answer(request);
   if (auto* later = std::get_if<HttpLater>(&answer)) {
-    later->start = [this, start = std::move(later->start)](std::unique_ptr<HttpLateReply> reply) {
-      start(std::make_unique<IdentifiedReply>(std::move(reply),
-                                              [this](std::vector<HttpField>& headers) { identify(headers); }));
+    later->start = [own = std::move(own), start = std::move(later->start)](std::unique_ptr<HttpLateReply> reply) {
+      start(std::make_unique<IdentifiedReply>(std::move(reply), own));
     };
     return answer;
   }
-  std::visit(Overloaded{[this](auto& whole) { identify(whole.headers); }, [](HttpLater&) {}}, answer);
+  std::visit(Overloaded{[&own](auto& whole) { add_headers(own, whole.headers); }, [](HttpLater&) {}}, answer);
   return answer;
 }
 
@@ -134,7 +154,7 @@ std::optional<std::size_t> IdentifiedHandler::body_bytes_max(const HttpRequest& 
 
 HttpResponse IdentifiedHandler::render(const HttpRefusal& refusal) {
   HttpResponse response = inner_.render(refusal);
-  identify(response.headers);
+  add_headers(name_headers(), response.headers);
   return response;
 }
 

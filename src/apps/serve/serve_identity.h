@@ -5,6 +5,8 @@
 #include <atomic>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/core/result.h"
 #include "domain/ports/http_server.h"
@@ -24,13 +26,14 @@ struct ServeIdentity {
 /// ASCII.
 [[nodiscard]] Result<ServeIdentity> read_identity(const Environment& environment);
 
-/// Another handler's answers with the headers `berth-slice` and `berth-generation`. Refused, with the header
-/// `berth-refused`, and not given to the other: a request without the key (401), unless it is for `/v2/health`, and one
-/// that names another slice or generation (421).
+/// Another handler's answers with the headers `berth-slice` and `berth-generation`, and `berth-proof` if the request
+/// has a `berth-nonce` (serving/replica_proof). Refused, with the header `berth-refused`, and not given to the other:
+/// a request without the key or its token (401), unless it is for `/v2/health`, and one that names another slice or
+/// generation (421).
 class IdentifiedHandler final : public HttpHandler {
  public:
   /// The other is borrowed.
-  IdentifiedHandler(ServeIdentity identity, HttpHandler& inner) : identity_(std::move(identity)), inner_(inner) {}
+  IdentifiedHandler(ServeIdentity identity, HttpHandler& inner);
 
   /// From now on all requests are refused (503) in the same way: a gateway sends them elsewhere. Any thread.
   void begin_end() { is_ending_ = true; }
@@ -41,10 +44,13 @@ class IdentifiedHandler final : public HttpHandler {
 
  private:
   [[nodiscard]] std::optional<HttpResponse> refuse(const HttpRequest& request);
-  void identify(std::vector<HttpField>& headers) const;
+  [[nodiscard]] bool has_key(const HttpRequest& request) const;
+  [[nodiscard]] std::vector<HttpField> name_headers() const;
+  [[nodiscard]] std::vector<HttpField> headers_for(const HttpRequest& request) const;
 
   const ServeIdentity identity_;
   HttpHandler& inner_;
+  const std::string token_;  ///< of the key; empty without one
   std::atomic<bool> is_ending_ = false;
 };
 

@@ -6,6 +6,8 @@
 #include <memory>
 #include <utility>
 
+#include "serving/replica_proof/replica_proof.h"
+
 namespace berth::serve {
 namespace {
 
@@ -60,6 +62,7 @@ class IdentifiedHandlerTest : public ::testing::Test {
     request.method = "GET";
     request.path = std::move(path);
     request.headers = std::move(headers);
+    request.peer = "127.0.0.1:40000";
     HttpAnswer answer = handler_.answer(request);
     if (auto* response = std::get_if<HttpResponse>(&answer)) return *response;
     HttpResponse kept;
@@ -96,6 +99,22 @@ TEST_F(IdentifiedHandlerTest, WithoutTheKeyNothingIsCarriedOut) {
   EXPECT_EQ(inner_.count, 0);
   EXPECT_EQ(ask({"v2", "health", "ready"}, {}).status, 200);
   EXPECT_EQ(handler_.body_bytes_max({}), std::nullopt);
+}
+
+TEST_F(IdentifiedHandlerTest, AnAnswerToANonceHasTheProof) {
+  const HttpField nonce{"berth-nonce", "n1"};
+  const std::string proof =
+      serving::replica_proof("k1", {.nonce = "n1", .slice = "gpu-1", .generation = "4", .client = "127.0.0.1:40000"});
+  const HttpField token{"berth-key", serving::request_token("k1")};
+  EXPECT_EQ(header(ask({"v2", "health", "live"}, {nonce}), "berth-proof"), proof);
+  EXPECT_EQ(header(ask({"later"}, {nonce, token}), "berth-proof"), proof);
+  EXPECT_EQ(header(ask({"now"}, {nonce}), "berth-proof"), proof);  // refused
+  EXPECT_EQ(ask({"now"}, {nonce}).status, 401);
+  EXPECT_EQ(ask({"now"}, {token}).status, 200);
+  EXPECT_EQ(header(ask({"now"}, {token}), "berth-proof"), "none");
+  EXPECT_EQ(header(ask({"now"}, {token, {"berth-nonce", ""}}), "berth-proof"), "none");
+  // A proof is no key.
+  EXPECT_EQ(ask({"now"}, {{"berth-key", proof}}).status, 401);
 }
 
 TEST_F(IdentifiedHandlerTest, AtTheEndNothingNewIsCarriedOut) {

@@ -112,6 +112,7 @@ int run_up(const live::UpRequest& request, const UpOutside& outside) {
     auto parts = build_parts(request, outside, {.hands = std::move(*hands), .search = &search}, telemetry->get());
     const Result<int> ended = parts ? run_parts(**parts, signals) : pass_on(parts.error());
     status = ended ? *ended : outside.report_failure(ended.error());
+    if (outside.cluster && outside.cluster->on_end) outside.cluster->on_end();
     // The solver may search for a plan for an unlimited time.
     if (parts && (*parts)->solver.is_solving()) leave_at_once(status);
   }

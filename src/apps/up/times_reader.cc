@@ -5,7 +5,7 @@
 
 #include "edges/http_client/curl_client.h"
 #include "live/local/local_programs.h"
-#include "serving/gateway/passing_headers.h"
+#include "serving/replica_proof/replica_proof.h"
 
 namespace berth::up {
 namespace {
@@ -41,7 +41,8 @@ void TimesReader::run() {
     }
     for (const live::LocalPrograms::Server& server : programs_.servers()) {
       HttpCall call{.url = server.url + "/berth/v1/times", .headers = {}, .body = {}};
-      if (!server.key.empty()) call.headers.push_back({std::string(serving::kKeyHeader), server.key});
+      if (!server.key.empty())
+        call.headers.push_back({std::string(serving::kKeyHeader), serving::request_token(server.key)});
       call.headers.push_back({std::string(serving::kSliceHeader), server.program.first});
       call.headers.push_back({std::string(serving::kGenerationHeader), std::to_string(server.program.second)});
       call.timeout = kTimesPatience;

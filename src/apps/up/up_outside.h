@@ -38,6 +38,8 @@ struct ClusterOutside {
   std::vector<device::LocalGpu> fleet;  ///< found now; a world that continues keeps its own
   /// Makes the world of these GPUs, which are those of the folder. `epoch_us`: its second 0, since 1970.
   std::function<live::OutsideWorld(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us)> make_world;
+  /// Called once the session has ended, perhaps just before the process ends. May be empty.
+  std::function<void()> on_end = {};
 };
 
 /// Provided by the program. The streams and files are borrowed; everything is required, except the version and

@@ -144,6 +144,10 @@ struct GpuFigures {
   std::optional<int> decoder_percent = std::nullopt;
   std::optional<std::uint64_t> energy_millijoules = std::nullopt;  ///< since the driver was loaded
   std::optional<std::uint64_t> pcie_replays = std::nullopt;
+  std::optional<double> pcie_sent_bytes = std::nullopt;      ///< per second, from the GPU, with headers
+  std::optional<double> pcie_received_bytes = std::nullopt;  ///< likewise, to the GPU
+  std::optional<double> nvlink_megabytes = std::nullopt;     ///< of data per second, over all links, both ways
+  std::optional<bool> is_vgpu_licensed = std::nullopt;
   std::optional<std::uint64_t> correctable_remapped_rows = std::nullopt;
   std::optional<std::uint64_t> uncorrectable_remapped_rows = std::nullopt;
   std::optional<bool> has_row_remap_failed = std::nullopt;

@@ -2,7 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +15,23 @@
 #include "domain/ports/http_message.h"
 
 namespace berth {
+
+/// A request that a connection begins with, and which answer is the right one.
+struct HttpPeerQuestion {
+  std::string path;  ///< asked with HEAD
+  std::vector<HttpField> headers;
+  /// Whether the headers of the answer are those of the expected server.
+  std::function<bool(const std::vector<HttpField>& headers)> is_right;
+};
+
+/// Who has to be at the other end of a connection before anything of a call is sent over it.
+struct HttpPeerCheck {
+  std::string identity;  ///< connections are used again for calls of the same identity only
+  /// The user whose process listens, on this machine. Absent: any.
+  std::optional<std::int64_t> user = std::nullopt;
+  /// The question for a new connection, whose side of the client has this address ("127.0.0.1:40000"). Empty: none.
+  std::function<HttpPeerQuestion(const std::string& client)> ask = {};
+};
 
 /// A request to send.
 struct HttpCall {
@@ -23,6 +43,10 @@ struct HttpCall {
   std::size_t bytes_max = std::size_t{16} << 20U;  ///< of the reply's body
   /// Of `send`: true ends the request; called several times per second. May be empty.
   std::function<bool()> is_stopped = {};
+  /// Of `HttpStreamClient`: sent instead of `body` if it is not null, so that a large one is not copied.
+  std::shared_ptr<const std::string> shared_body = nullptr;
+  std::shared_ptr<const HttpPeerCheck> peer =
+      nullptr;  ///< of `HttpStreamClient`: null, or for a URL http://127.0.0.1:PORT
 };
 
 /// The server's answer; any status is an answer, including 4xx, 5xx and redirections.

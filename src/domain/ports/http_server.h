@@ -159,6 +159,8 @@ struct HttpRefusal {
   HttpFault fault = HttpFault::kHandlerFailed;
   int status = 500;
   std::string message;  ///< what was wanted and what was found
+  /// The request as far as it was read, while `render` runs; null: nothing of it is known.
+  const HttpRequest* request = nullptr;
 };
 
 /// The program's side of a server. Its functions run on the server's threads, concurrently if there are several. They
@@ -169,6 +171,12 @@ class HttpHandler {
   virtual ~HttpHandler() = default;
 
   [[nodiscard]] virtual HttpAnswer answer(const HttpRequest& request) = 0;
+  /// What the server calls: the same, for a handler that takes body and headers out of the request.
+  [[nodiscard]] virtual HttpAnswer answer_taking(HttpRequest& request) { return answer(request); }
+
+  /// Among whom the server's places for large bodies are shared: whoever has as many as are free gets no more. Called
+  /// once the headers have arrived. Empty: of nobody, without such a share.
+  [[nodiscard]] virtual std::string share_of(const HttpRequest& /*request*/) { return {}; }
 
   /// The largest body accepted for a request whose headers have arrived; nothing: the server's limit.
   [[nodiscard]] virtual std::optional<std::size_t> body_bytes_max(const HttpRequest& /*request*/) {

@@ -50,7 +50,7 @@ class HttpStreamClient {
   virtual ~HttpStreamClient() = default;
 
   /// Sends the request, once. Of the call `timeout` is the time until the head of the answer, and `bytes_max` does not
-  /// count.
+  /// count. With a peer that must be checked: kNoServer, before anything is sent, if another process is there.
   virtual void start(HttpCall call, std::unique_ptr<HttpReplyReader> reader) = 0;
   /// Goes on with a call that was paused. Does nothing for one that has ended.
   virtual void resume(HttpCallNumber number) = 0;

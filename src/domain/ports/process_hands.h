@@ -33,9 +33,10 @@ enum class ProcessPhase : std::uint8_t { kStarting, kReady, kDraining, kStopped,
 struct ProcessReport {
   ProcessOrder order = {};
   ProcessPhase phase = ProcessPhase::kStarting;
-  std::int64_t pid = 0;  ///< 0: none runs now
-  int port = 0;          ///< on the loopback interface; 0: none yet
-  std::string key = {};  ///< that it takes requests with; empty: it takes all
+  std::int64_t pid = 0;                            ///< 0: none runs now
+  int port = 0;                                    ///< on the loopback interface; 0: none yet
+  std::string key = {};                            ///< that it takes requests with; empty: it takes all
+  std::optional<std::int64_t> uid = std::nullopt;  ///< of its user; absent: that of the hands
   std::int64_t in_flight_max = 1;
   Micros drain = {};                                ///< how long requests in flight may take before `stop`
   std::optional<Micros> start_time = std::nullopt;  ///< from its start until it was ready, of the latest start

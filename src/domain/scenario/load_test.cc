@@ -485,7 +485,7 @@ TEST(Scenario, MistakesInServicesSayWhereAndWhat) {
       {{{"name: b", "nam: b"}},
        "8:5: services[1]: unknown key \"nam\"; did you mean name? (known: name, tenant, profile, slo, batching, drop, "
        "arrivals, start_seconds, accuracy, retraining, variants, weight, floor, pins, changes_per_hour, isolation, "
-       "trust_domain, expects, tier, known_on, warm_pool, answer_seconds, run, replicas)"},
+       "trust_domain, expects, tier, known_on, warm_pool, answer_seconds, run, replicas, pod)"},
       {with(""), "4:5: services[0].slo: wanted a map, found nothing"},
       {with("    slo: {}\n"),
        "6:10: services[0].slo.latency_ms: wanted a number above 0, at most 1000000000, found nothing"},

@@ -76,6 +76,30 @@ TEST(ServiceObject, HasItsRowsWithinItself) {
   EXPECT_EQ(service.table.points[1].requests_per_second, Decimal(601, 2));
 }
 
+std::string with_pod(const std::string& pod) {
+  const std::string keys = "\"pod\": " + pod + ", \"slo\":";
+  return changed_spec({{"\"slo\":", keys}});
+}
+
+TEST(ServiceObject, ChecksWhatAPodOfASliceNeedsAndDoesNotKeepIt) {
+  EXPECT_EQ(accepted(with_pod(R"({"metadata": {"labels": {"a": "b"}, "creationTimestamp": null},
+                                  "spec": {"containers": [{"name": "c", "image": "i"}]}})")),
+            accepted(std::string(kSpec)));
+  const std::vector<std::pair<std::string, std::string>> refused = {
+      {R"("p")", "spec.pod"},
+      {"{}", "spec.pod.spec"},
+      {R"({"spec": {}})", "spec.pod.spec.containers"},
+      {R"({"spec": {"containers": []}})", "spec.pod.spec.containers"},
+      {R"({"spec": {"containers": [{}], "nodeName": "a"}})", "spec.pod.spec.nodeName"},
+      {R"({"spec": {"containers": [{}], "schedulingGates": [{}]}})", "spec.pod.spec.schedulingGates"},
+      {R"({"spec": {"containers": [{}]}, "metadata": {"name": "x"}})", "spec.pod.metadata.name"},
+      {R"({"spec": {"containers": [{}]}, "status": {}})", "spec.pod.status"}};
+  for (const auto& [pod, field] : refused) {
+    const Outcome outcome = read(with_pod(pod), fleet());
+    EXPECT_EQ(outcome.failure ? outcome.failure->field() : "accepted", field) << pod;
+  }
+}
+
 TEST(ServiceObject, TakesTheOtherFieldsOfAFile) {
   const ServiceSpec service = accepted(changed_spec({
       {"\"slo\"",
@@ -129,7 +153,7 @@ TEST(ServiceObject, MistakesHaveFieldWantedAndFound) {
        "spec.name",
        "one of the keys profile, slo, batching, drop, arrivals, start_seconds, accuracy, retraining, variants, weight, "
        "floor, pins, changes_per_hour, isolation, trust_domain, expects, tier, known_on, "
-       "warm_pool, answer_seconds, run, replicas",
+       "warm_pool, answer_seconds, run, replicas, pod",
        "\"name\""},
       {{{"\"slo\": {\"latency_ms\": 100}", "\"slo\": {\"latency_ms\": 0}"}},
        "spec.slo.latency_ms",

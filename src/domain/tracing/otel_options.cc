@@ -134,6 +134,7 @@ class Reader {
     read_headers();
     read_resource();
     read_sampler();
+    read_interval();
     return std::move(reading_);
   }
 
@@ -227,6 +228,19 @@ class Reader {
     if (const auto share = share_of(*text)) return *share;
     warn(kArgument, fmt::format("wanted a number from 0 to 1, found {}: it is 1", in_quotes(*text)));
     return 1;
+  }
+
+  void read_interval() {
+    constexpr const char* kInterval = "OTEL_METRIC_EXPORT_INTERVAL";
+    constexpr std::int64_t kIntervalMaxMs = 86'400'000;
+    const auto text = value_of(kInterval);
+    if (!text) return;
+    const auto ms = parse_count(*text, kIntervalMaxMs);
+    if (!ms || *ms < kOtelIntervalMinMs) {
+      return warn(kInterval, fmt::format("wanted milliseconds from {} to {}, found {}: it is {}", kOtelIntervalMinMs,
+                                         kIntervalMaxMs, in_quotes(*text), reading_.options.metrics_interval_ms));
+    }
+    reading_.options.metrics_interval_ms = *ms;
   }
 
   const Environment& environment_;

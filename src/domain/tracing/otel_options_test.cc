@@ -117,5 +117,15 @@ TEST(OtelOptions, ExportersCanBeChosen) {
   EXPECT_THAT(bad.warnings, ElementsAre(HasSubstr("OTEL_METRICS_EXPORTER: wanted otlp or none")));
 }
 
+TEST(OtelOptions, MetricsGoOutEachQuarterMinuteOrAsTheEnvironmentSays) {
+  EXPECT_EQ(with({}).options.metrics_interval_ms, 15'000);
+  EXPECT_EQ(with({{"OTEL_METRIC_EXPORT_INTERVAL", "500"}}).options.metrics_interval_ms, 500);
+  for (const char* bad : {"0", "99", "-1", "1.5", "soon", "86400001"}) {
+    const OtelReading reading = with({{"OTEL_METRIC_EXPORT_INTERVAL", bad}});
+    EXPECT_EQ(reading.options.metrics_interval_ms, 15'000) << bad;
+    EXPECT_THAT(reading.warnings, ElementsAre(HasSubstr("OTEL_METRIC_EXPORT_INTERVAL: wanted milliseconds")));
+  }
+}
+
 }  // namespace
 }  // namespace berth

@@ -21,6 +21,10 @@ std::string constraint_word(ConstraintKind kind) {
       return "frozen";
     case ConstraintKind::kTier:
       return "tier";
+    case ConstraintKind::kReplicas:
+      return "replicas";
+    case ConstraintKind::kWarmPool:
+      return "warm_pool";
   }
   ENSURE(false);
 }

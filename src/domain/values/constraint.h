@@ -22,6 +22,8 @@ enum class ConstraintKind : std::uint8_t {
   kChangesPerHour,
   kFrozen,
   kTier,
+  kReplicas,
+  kWarmPool,
 };
 
 /// One constraint: a rule and the service that sets it. Ordered by service, then kind; those of no service come last.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,7 +22,8 @@ struct Endpoint {
   std::string slice;                      ///< as in the API: "gpu-3-1g.10gb-2"
   std::uint64_t generation = 0;           ///< of the slice
   std::string url;                        ///< "http://127.0.0.1:PORT"
-  std::string key;                        ///< bearer token that the process asks for; empty: none
+  std::string key;                        ///< what the process proves to have, and asks for; empty: none
+  std::optional<std::int64_t> user = {};  ///< whose process it is; absent: the user of others, too
   bool says_who_it_is = false;            ///< its answers name slice and generation in headers (`berth serve`)
   bool is_leaving = false;                ///< gets nothing new
   std::int64_t in_flight_max = 1;         ///< requests that it may have at once, > 0

@@ -12,8 +12,11 @@ SpeedFactors::const_iterator first_of(const SpeedFactors& speeds, ServiceId serv
   return speeds.lower_bound({.service = service, .gpu = {}, .profile = {}});
 }
 
+/// A factor of 1 by no batch: what was recorded there has ended, and slices may stand at points that it made the best.
+bool has_ended(const SpeedFactor& speed) { return speed.batches == 0 && speed.factor == Decimal(1); }
+
 Decimal speed_at(const SpeedFactors& speeds, const SpeedPlace& place, bool with_reported) {
-  const auto counts = [&](const SpeedFactor& speed) { return speed.is_used || with_reported; };
+  const auto counts = [&](const SpeedFactor& speed) { return (speed.is_used || with_reported) && !has_ended(speed); };
   const auto own = speeds.find(place);
   if (own != speeds.end() && counts(own->second)) return own->second.factor;
   Decimal sum;

@@ -16,10 +16,17 @@ namespace {
 constexpr Micros kSilenceMax = Micros::seconds(15);  // a line comes every 5 s
 constexpr Micros kReconnectMin = Micros(100'000);
 constexpr Micros kReconnectMax = Micros::seconds(2);
-constexpr Micros kReportInterval = Micros::seconds(1);
+/// So long after a second has ended its requests are reported. A gateway that is killed loses what came since.
+constexpr std::chrono::milliseconds kReportDelay{30};
 constexpr Micros kReportTimeout = Micros::seconds(5);
 constexpr std::size_t kAnswerBytesMax = 4'096;
 constexpr std::size_t kShownBytesMax = 200;
+
+/// The time from now until the next second of the wall clock has been over for kReportDelay.
+std::chrono::system_clock::duration until_next_report() {
+  const auto now = std::chrono::system_clock::now() - kReportDelay;
+  return std::chrono::ceil<std::chrono::seconds>(now + std::chrono::milliseconds(1)) - now;
+}
 
 std::chrono::microseconds chrono_of(Micros time) { return std::chrono::microseconds(time.count()); }
 
@@ -106,7 +113,7 @@ void GatewayLink::send_reports() {
       if (is_stopped_) return;
       has_news_ = false;
     }
-    next = std::chrono::steady_clock::now() + chrono_of(kReportInterval);
+    next = std::chrono::steady_clock::now() + until_next_report();
     say(last, send_report(kReportTimeout));
   }
 }

@@ -81,8 +81,9 @@ void GatewayServer::take_table(const EndpointTable& table) {
   start_calls(starts);
 }
 
-RequestReport GatewayServer::report() const {
+RequestReport GatewayServer::report() {
   const std::scoped_lock lock(mutex_);
+  gateway_.close_seconds(wall_second(), steady_instant());
   return gateway_.report();
 }
 
@@ -97,6 +98,11 @@ void GatewayServer::close_all_seconds() {
 }
 
 HttpAnswer GatewayServer::answer(const HttpRequest& request) {
+  HttpRequest copy = request;
+  return answer_taking(copy);
+}
+
+HttpAnswer GatewayServer::answer_taking(HttpRequest& request) {
   if (detail::is_own_path(request.path)) return own_answer(request);
   auto target = gateway_target(request);
   if (!target) return error_answer(404, "wanted a path /TENANT/SERVICE/.., found another one");
@@ -104,8 +110,8 @@ HttpAnswer GatewayServer::answer(const HttpRequest& request) {
   auto passed = std::make_shared<detail::PassedRequest>();
   passed->method = request.is_head ? "HEAD" : request.method;
   passed->is_head = request.is_head;
-  passed->headers = request.headers;
-  passed->body = request.body;
+  passed->headers = std::move(request.headers);
+  passed->body = std::make_shared<const std::string>(std::move(request.body));
   passed->rest = std::move(target->rest);
   const bool is_repeatable = serving::is_repeatable(passed->method, passed->rest, passed->headers);
   return HttpLater{.start = [this, passed = std::move(passed), is_repeatable,
@@ -117,7 +123,7 @@ HttpAnswer GatewayServer::answer(const HttpRequest& request) {
     });
     pass(passed, {.tenant = target.tenant,
                   .service = target.service,
-                  .bytes = passed->body.size(),
+                  .bytes = passed->body->size(),
                   .is_repeatable = is_repeatable,
                   .second = wall_second()});
   }};
@@ -171,9 +177,11 @@ void GatewayServer::note_start(detail::PassedRequest& passed, HttpCallNumber num
   if (passed.is_cancelled) client_->cancel(number);
 }
 
-bool GatewayServer::begin_answer(detail::PassedRequest& passed) {
+bool GatewayServer::begin_answer(detail::PassedRequest& passed, bool has_length) {
   const std::scoped_lock lock(mutex_);
-  return passed.has_begun = gateway_.begin_answer(passed.id);
+  passed.has_begun = gateway_.begin_answer(passed.id);
+  if (passed.has_begun && has_length) passed.end_by = steady_instant() + options_.whole_answer_max;
+  return passed.has_begun;
 }
 
 void GatewayServer::end_call(detail::PassedRequest& passed, serving::GatewayEnd how) {
@@ -208,7 +216,7 @@ std::vector<GatewayServer::Start> GatewayServer::carry_out(const std::vector<ser
 
 void GatewayServer::start_calls(const std::vector<Start>& starts) {
   for (const auto& [passed, replica] : starts) {
-    client_->start(detail::call_to(*passed, *replica), std::make_unique<detail::PassedCall>(*this, passed, replica));
+    client_->start(detail::call_to(*passed, replica), std::make_unique<detail::PassedCall>(*this, passed, replica));
   }
 }
 
@@ -227,6 +235,19 @@ void GatewayServer::cancel(const serving::GatewayCancel& order) {
   if (const HttpCallNumber call = at->second->call; call != 0) client_->cancel(call);
 }
 
+/// The call ends as one whose answer broke off.
+void GatewayServer::break_off_late(Instant now) {
+  for (const auto& [id, passed] : passed_) {
+    if (passed->end_by > now) continue;
+    if (const HttpCallNumber call = passed->call; call != 0) client_->cancel(call);
+  }
+}
+
+std::vector<MetricFamily> GatewayServer::metrics() const {
+  const std::scoped_lock lock(mutex_);
+  return gateway_.metrics(steady_instant());
+}
+
 void GatewayServer::run() {
   std::unique_lock lock(mutex_);
   std::int64_t second = wall_second();
@@ -241,6 +262,7 @@ void GatewayServer::run() {
     if (const std::int64_t current = wall_second(); current != second) {
       second = current;
       gateway_.close_seconds(second, now);
+      break_off_late(now);
     }
     const Micros to_next_second = Micros(kMicrosPerSecond - wall_micros() % kMicrosPerSecond);
     wake_at_ = std::min(gateway_.next_tick(now), now + to_next_second);
@@ -250,6 +272,10 @@ void GatewayServer::run() {
 
 std::optional<std::size_t> GatewayServer::body_bytes_max(const HttpRequest& request) {
   return detail::is_own_path(request.path) ? std::nullopt : std::optional(options_.body_bytes_max);
+}
+
+std::string GatewayServer::share_of(const HttpRequest& request) {
+  return request.path.empty() ? std::string() : request.path.front();
 }
 
 HttpResponse GatewayServer::render(const HttpRefusal& refusal) { return error_answer(refusal.status, refusal.message); }

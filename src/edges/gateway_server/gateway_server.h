@@ -27,6 +27,8 @@ struct GatewayServerOptions {
   std::string name;  ///< of its reports
   serving::GatewayTerms terms = {};
   std::size_t body_bytes_max = std::size_t{64} << 20U;  ///< of a request to a service
+  /// From the begin of an answer that says its length to its end; one that does not is a stream.
+  Micros whole_answer_max = Micros::seconds(600);
 };
 
 /// Routes: `/TENANT/SERVICE/...` to that service; `GET /berth/v1/status` and `/berth/v1/ready` are its own.
@@ -46,18 +48,24 @@ class GatewayServer final : public HttpHandler {
   void stop(Micros at_most);
 
   void take_table(const EndpointTable& table);
-  [[nodiscard]] RequestReport report() const;
+  /// With the records of all seconds that are over.
+  [[nodiscard]] RequestReport report();
   void acknowledge(std::uint64_t until);
+  /// For monitoring systems.
+  [[nodiscard]] std::vector<MetricFamily> metrics() const;
   /// Makes records of all seconds, also of the one that is not over: before the end.
   void close_all_seconds();
 
   [[nodiscard]] HttpAnswer answer(const HttpRequest& request) override;
+  [[nodiscard]] HttpAnswer answer_taking(HttpRequest& request) override;
+  [[nodiscard]] std::string share_of(const HttpRequest& request) override;
   [[nodiscard]] std::optional<std::size_t> body_bytes_max(const HttpRequest& request) override;
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override;
 
   // For the calls to replicas; see detail/passed_call.h.
   void note_start(detail::PassedRequest& passed, HttpCallNumber number);
-  [[nodiscard]] bool begin_answer(detail::PassedRequest& passed);
+  /// `has_length`: the answer says how long it is.
+  [[nodiscard]] bool begin_answer(detail::PassedRequest& passed, bool has_length);
   void end_call(detail::PassedRequest& passed, serving::GatewayEnd how);
   [[nodiscard]] HttpStreamClient& client() { return *client_; }
 
@@ -78,6 +86,7 @@ class GatewayServer final : public HttpHandler {
   // These require that the lock is held.
   [[nodiscard]] std::vector<Start> carry_out(const std::vector<serving::GatewayOrder>& orders);
   void refuse(const serving::GatewayRefuse& order);
+  void break_off_late(Instant now);
   void cancel(const serving::GatewayCancel& order);
 
   void run();

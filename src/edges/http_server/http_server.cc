@@ -4,7 +4,6 @@
 #include <microhttpd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -20,6 +19,7 @@
 #include "edges/http_server/detail/listener.h"
 #include "edges/http_server/detail/response.h"
 #include "edges/http_server/detail/streams.h"
+#include "edges/http_server/detail/waiting_connections.h"
 
 namespace berth::edges {
 namespace {
@@ -54,6 +54,13 @@ HttpServerOptions within_limits(HttpServerOptions options) {
   return options;
 }
 
+/// Its refusal, for a handler that also looks at the request. Requires: it has one.
+HttpRefusal with_request(const Exchange& exchange) {
+  HttpRefusal refusal = *exchange.refusal();
+  refusal.request = &exchange.request();
+  return refusal;
+}
+
 class MicroHttpServer final : public HttpServer {
  public:
   MicroHttpServer(HttpServerOptions options, HttpHandler& handler, std::uint16_t port)
@@ -70,6 +77,7 @@ class MicroHttpServer final : public HttpServer {
     // No connection may be suspended when the library stops.
     hub_.close();
     late_hub_->close();
+    waiting_.stop();
     if (daemon_ != nullptr) MHD_stop_daemon(std::exchange(daemon_, nullptr));
   }
 
@@ -104,13 +112,21 @@ class MicroHttpServer final : public HttpServer {
   const std::shared_ptr<LateHub> late_hub_ = std::make_shared<LateHub>();  ///< replies may outlive the server
   detail::LargeBodies large_bodies_{options_.large_body_count_max};
   detail::LargeAnswers large_answers_{options_.large_answer_bytes_min, options_.large_answer_bytes_max};
-  std::atomic<unsigned> connection_count_ = 0;
+  detail::WaitingConnections waiting_{options_.request_timeout, options_.connection_count_max};
   MHD_Daemon* daemon_ = nullptr;
 };
 
 /// The library would decode targets, leniently; they are decoded by parse_target.
 std::size_t keep_escapes(void* /*server*/, MHD_Connection* /*connection*/, char* text) noexcept {
   return std::strlen(text);
+}
+
+using Mark = detail::WaitingConnections::Connection;
+
+/// Null: there was no memory for it.
+Mark* mark_of(MHD_Connection& connection) {
+  const auto* mark = MHD_get_connection_info(&connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return mark == nullptr ? nullptr : static_cast<Mark*>(mark->socket_context);
 }
 
 unsigned whole_seconds(Micros time) {
@@ -158,11 +174,14 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
     auto* request = static_cast<Exchange*>(*exchange);
     if (request == nullptr) return MHD_NO;
     const bool is_complete = request->has_begun() && *upload_bytes == 0;
-    if (is_complete) return self.finish(*connection, *request);
+    if (is_complete) {
+      if (auto* mark = mark_of(*connection)) self.waiting_.note_request(mark);
+      return self.finish(*connection, *request);
+    }
     Progress progress = Progress::kRead;
     if (!request->has_begun()) {
-      const auto* mark = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
-      progress = request->begin(*connection, method, version, mark != nullptr && mark->socket_context != nullptr);
+      const auto* mark = mark_of(*connection);
+      progress = request->begin(*connection, method, version, mark != nullptr && mark->is_surplus);
     } else {
       progress = request->take_body({upload, std::exchange(*upload_bytes, 0)});
     }
@@ -170,7 +189,7 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
       case Progress::kRead:
         return MHD_YES;
       case Progress::kRefuse:
-        return self.refuse(*connection, *request->refusal());
+        return self.refuse(*connection, with_request(*request));
       case Progress::kRefuseEarly:
         return self.refuse_early(*connection, *request);
       case Progress::kClose:
@@ -182,25 +201,31 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
   }
 }
 
-void MicroHttpServer::on_completed(void* /*server*/, MHD_Connection* /*connection*/, void** exchange,
+void MicroHttpServer::on_completed(void* server, MHD_Connection* connection, void** exchange,
                                    MHD_RequestTerminationCode /*code*/) noexcept {
+  if (auto* mark = mark_of(*connection)) static_cast<MicroHttpServer*>(server)->waiting_.note_answer(mark);
   const std::unique_ptr<Exchange> owned(static_cast<Exchange*>(std::exchange(*exchange, nullptr)));
 }
 
-void MicroHttpServer::on_connection(void* server, MHD_Connection* /*connection*/, void** mark,
+void MicroHttpServer::on_connection(void* server, MHD_Connection* connection, void** mark,
                                     MHD_ConnectionNotificationCode code) noexcept {
   auto& self = *static_cast<MicroHttpServer*>(server);
-  if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
-    --self.connection_count_;
-  } else if (++self.connection_count_ > self.options_.connection_count_max) {
-    *mark = server;  // beyond the limit: any address that is not null will do
+  try {
+    if (code == MHD_CONNECTION_NOTIFY_CLOSED) {
+      self.waiting_.remove(static_cast<Mark*>(std::exchange(*mark, nullptr)));
+    } else {
+      const auto* info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+      *mark = self.waiting_.add(info == nullptr ? -1 : info->connect_fd);
+    }
+  } catch (...) {
+    *mark = nullptr;  // no memory: it is not counted
   }
 }
 
 // Called again after the connection was suspended for a deferred answer and resumed.
 MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchange) {
   if (exchange.was_refused_early()) return MHD_NO;
-  if (exchange.refusal()) return refuse(connection, *exchange.refusal());
+  if (exchange.refusal()) return refuse(connection, with_request(exchange));
   try {
     if (exchange.late_answer() == nullptr) return ask_handler(connection, exchange);
     return finish_later(connection, exchange);
@@ -210,7 +235,7 @@ MHD_Result MicroHttpServer::finish(MHD_Connection& connection, Exchange& exchang
 }
 
 MHD_Result MicroHttpServer::ask_handler(MHD_Connection& connection, Exchange& exchange) {
-  HttpAnswer answer = handler_.answer(exchange.request());
+  HttpAnswer answer = handler_.answer_taking(exchange.request());
   if (auto* response = std::get_if<HttpResponse>(&answer)) return queue(connection, exchange, std::move(*response));
   if (auto* parts = std::get_if<HttpParts>(&answer)) return queue(connection, std::move(*parts));
   if (auto* stream = std::get_if<HttpEventStream>(&answer)) {
@@ -292,7 +317,7 @@ MHD_Result MicroHttpServer::refuse(MHD_Connection& connection, const HttpRefusal
 }
 
 MHD_Result MicroHttpServer::refuse_early(MHD_Connection& connection, const Exchange& exchange) {
-  HttpResponse response = handler_.render(*exchange.refusal());
+  HttpResponse response = handler_.render(with_request(exchange));
   response.status = exchange.refusal()->status;
   return detail::send_early(connection, response, exchange.is_head()) ? MHD_YES : MHD_NO;
 }

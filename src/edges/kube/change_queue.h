@@ -4,6 +4,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -20,6 +21,7 @@ struct KubeNews {
   std::vector<kube::Change> changes;
   bool has_listed = false;
   std::optional<Error> trouble = std::nullopt;
+  std::int64_t list_order = 0;  ///< of the list: how often the follower had been asked to list when it began
 };
 
 class ChangeQueue {

@@ -34,6 +34,10 @@ KubeFollower::~KubeFollower() {
 
 void KubeFollower::follow() {
   while (!is_stopped_) {
+    if (const std::int64_t wanted = order_wanted_; wanted != order_) {
+      order_ = wanted;
+      reflector_.restart();
+    }
     const auto step = reflector_.next(steady_now());
     std::visit(Overloaded{[&](const kube::Reflector::ListStep& list_step) { list(list_step); },
                           [&](const kube::Reflector::WatchStep& watch_step) { watch(watch_step); },
@@ -61,9 +65,9 @@ void KubeFollower::watch(const kube::Reflector::WatchStep& step) {
                                                     is_useful = reflector_.take_line(line, steady_now(), rng_, changes);
                                                     return pass_on(std::move(changes)) && is_useful;
                                                   },
-                                              .is_stopped = [this] { return is_stopped_.load(); },
+                                              .is_stopped = [this] { return is_stopped_ || order_wanted_ != order_; },
                                               .silence_max = step.silence_max});
-  if (is_stopped_) return;
+  if (is_stopped_ || order_wanted_ != order_) return;
   reflector_.take_end(outcome, steady_now(), rng_);
   pass_on({});
 }
@@ -78,7 +82,8 @@ bool KubeFollower::pass_on(std::vector<kube::Change> changes) {
   return queue_.add({.plural = resource_.plural,
                      .changes = std::move(changes),
                      .has_listed = has_listed,
-                     .trouble = reflector_.trouble()});
+                     .trouble = reflector_.trouble(),
+                     .list_order = order_});
 }
 
 }  // namespace berth::edges

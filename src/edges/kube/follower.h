@@ -20,6 +20,9 @@ class KubeFollower {
   KubeFollower& operator=(const KubeFollower&) = delete;
   ~KubeFollower();
 
+  /// Reads a complete list from the server once more, begun after this call: its news have `order`. Any thread.
+  void list_anew(std::int64_t order) { order_wanted_ = order; }
+
  private:
   void follow();
   void list(const kube::Reflector::ListStep& step);
@@ -29,6 +32,8 @@ class KubeFollower {
   const kube::Resource resource_;
   ChangeQueue& queue_;
   std::atomic<bool> is_stopped_ = false;
+  std::atomic<std::int64_t> order_wanted_ = 0;
+  std::int64_t order_ = 0;  ///< of the list under way, or read last
   Rng rng_;
   KubeClient client_;
   kube::Reflector reflector_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <ctime>
 #include <thread>
 #include <utility>
 
@@ -78,6 +79,16 @@ Instant steady_now() {
   return Instant(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
 }
 
+std::string wall_text() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  const auto micros = std::chrono::duration_cast<std::chrono::microseconds>(now).count();
+  const std::time_t seconds = micros / kMicrosPerSecond;
+  std::tm parts{};
+  ::gmtime_r(&seconds, &parts);
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:06}Z", parts.tm_year + 1900, parts.tm_mon + 1,
+                     parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, micros % kMicrosPerSecond);
+}
+
 KubeIdentity::KubeIdentity(kube::Access access, const Files& files)
     : access_(std::move(access)), files_(files), token_(access_.token) {}
 
@@ -128,7 +139,7 @@ HttpCall KubeClient::http_call(const KubeCall& call, const std::string& token) c
                 .url = base_ + call.target,
                 .headers = {{"Accept", "application/json"}, {"User-Agent", options_.user_agent}},
                 .body = call.body,
-                .timeout = call.timeout,
+                .timeout = std::min(call.timeout, options_.timeout_max.value_or(call.timeout)),
                 .bytes_max = kAnswerBytesMax,
                 .is_stopped = options_.is_stopped};
   if (!host_.empty()) http.headers.push_back({"Host", host_});
@@ -138,9 +149,15 @@ HttpCall KubeClient::http_call(const KubeCall& call, const std::string& token) c
 }
 
 Result<HttpReply> KubeClient::send_known(const KubeCall& call) {
+  const auto is_refused = [&] { return !is_read(call) && options_.may_write && !options_.may_write(); };
+  const auto refusal = [&] {
+    return fail(ErrorCode::kInterrupted, fmt::format("{} {}: the lease is not held", call.method, call.target));
+  };
+  if (is_refused()) return refusal();
   const std::string token = identity_->token(steady_now());
   auto reply = http_->send(http_call(call, token));
   if (!reply || reply->status != kUnauthorized || !identity_->renew(steady_now(), token)) return reply;
+  if (is_refused()) return refusal();
   return http_->send(http_call(call, identity_->token(steady_now())));
 }
 

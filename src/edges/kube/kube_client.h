@@ -56,6 +56,9 @@ struct KubeClientOptions {
   std::string user_agent = "berth";
   std::uint64_t seed = 1;  ///< of the jitter
   std::function<bool()> is_stopped = {};
+  std::optional<Micros> timeout_max = std::nullopt;  ///< of each attempt, whatever the request says
+  /// Asked before each attempt of a request that writes: false refuses it with kInterrupted. May be empty.
+  std::function<bool()> may_write = {};
 };
 
 /// One thread at a time.
@@ -85,5 +88,7 @@ class KubeClient : public KubeApi {
 
 /// Microseconds on a clock that never goes back.
 [[nodiscard]] Instant steady_now();
+/// The wall clock in RFC 3339 with microseconds: "2026-01-01T00:00:00.000000Z".
+[[nodiscard]] std::string wall_text();
 
 }  // namespace berth::edges

@@ -60,6 +60,10 @@ ModelServer::RequestNumber ModelServer::infer(InferRequest request, AnswerDone d
   return number;
 }
 
+void ModelServer::note_refused(serving::RefusedRequest request) {
+  if (options_.spans) detail::trace_refused(options_.spans, std::move(request));
+}
+
 void ModelServer::cancel(RequestNumber number) {
   threads_->change([&](ServerCore& core, Instant now) { core.cancel(number, now); });
 }

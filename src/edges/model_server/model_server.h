@@ -63,6 +63,7 @@ class ModelServer final : public serving::InferenceService, public serving::Figu
   [[nodiscard]] serving::ServeResult<serving::TenantIndex> tenant_of(
       std::optional<std::string_view> authorization) const override;
   RequestNumber infer(serving::InferRequest request, AnswerDone done) override;
+  void note_refused(serving::RefusedRequest request) override;
   void cancel(RequestNumber number) override;
   [[nodiscard]] bool is_ready() const override;
   [[nodiscard]] serving::ServerMetadata metadata() const override { return options_.metadata; }

@@ -31,6 +31,8 @@ OtlpExporterOptions exporter_options(OtelOptions otel, TelemetryOptions options)
   add("service.version", options.version);
   add("service.instance.id", fmt::format("{:016x}{:016x}", random_seed(), random_seed()));
   OtlpExporterOptions made;
+  constexpr std::int64_t kMicrosPerMs = 1000;
+  made.metrics_interval = Micros(otel.metrics_interval_ms * kMicrosPerMs);
   made.otel = std::move(otel);
   made.version = std::move(options.version);
   made.limits_callers = options.limits_callers;

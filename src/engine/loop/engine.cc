@@ -249,7 +249,11 @@ void Engine::set_spec(const ServiceSet& set) {
 /// The revision of the spec stays: plans under way remain possible, and are replaced by the next ones.
 void Engine::note_speed(const SpeedMeasured& measured, Instant at) {
   if (measured.place.service.index >= given_.services.size()) return;
+  const auto before = given_.speeds.find(measured.place);
+  const bool has_ended = !measured.factor && before != given_.speeds.end() && before->second.is_used;
   berth::note_speed(given_.speeds, measured, at);
+  // Slices may stand at points that it made the best: a factor of 1 by no batch lets plans move them back.
+  if (has_ended) given_.speeds[measured.place] = {.factor = Decimal(1), .batches = 0, .at = at, .is_used = true};
   scenario_.speeds = given_.speeds;
   enforcement_.note_speed(measured.place.service);
   show(measured.place.service);

@@ -49,6 +49,15 @@ bool keeps_tier(const Scenario& scenario, const Layout& layout, ServiceId servic
   });
 }
 
+bool keeps_replicas(const ServiceSpec& spec, const Layout& layout, ServiceId service) {
+  if (!spec.running.replicas) return true;
+  const ReplicaLimits& limits = *spec.running.replicas;
+  const auto count = std::ranges::count_if(layout, [&](const Holding& holding) {
+    return holding.role == Role::kInference && std::ranges::find(holding.services, service) != holding.services.end();
+  });
+  return count >= limits.slices_min && count <= limits.slices_max.value_or(count);
+}
+
 bool keeps_isolation(const ServiceSpec& spec, const Neighbours& neighbours, ServiceId service) {
   switch (spec.isolation) {
     case Isolation::kGpu:
@@ -84,6 +93,8 @@ std::vector<ConstraintId> ignored_constraints(const Scenario& scenario, const La
     if (!keeps_isolation(spec, neighbours, service)) add(ConstraintKind::kIsolation);
     if (!keeps_trust_domain(scenario, neighbours, service)) add(ConstraintKind::kTrustDomain);
     if (!keeps_tier(scenario, layout, service)) add(ConstraintKind::kTier);
+    if (!keeps_replicas(spec, layout, service)) add(ConstraintKind::kReplicas);
+    if (spec.ready.warm_pool) add(ConstraintKind::kWarmPool);
   }
   return ignored;
 }
@@ -99,6 +110,16 @@ std::vector<ConstraintId> constraints_ignored_while_moving(const Scenario& scena
     if (spec.isolation == Isolation::kGpu) add(ConstraintKind::kIsolation);
     if (spec.trust_domain) add(ConstraintKind::kTrustDomain);
     if (spec.tier.is_auto || !spec.tier.gpu.empty()) add(ConstraintKind::kTier);
+    if (spec.running.replicas) add(ConstraintKind::kReplicas);
+    if (spec.ready.warm_pool) add(ConstraintKind::kWarmPool);
+  }
+  return ignored;
+}
+
+std::vector<ConstraintId> warm_pools_ignored(const Scenario& scenario) {
+  std::vector<ConstraintId> ignored;
+  for (std::uint32_t i = 0; i < scenario.services.size(); ++i) {
+    if (scenario.services[i].ready.warm_pool) ignored.push_back(constraint_of(ServiceId{i}, ConstraintKind::kWarmPool));
   }
   return ignored;
 }

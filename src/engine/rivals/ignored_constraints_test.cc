@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <vector>
 
 #include "engine/rivals/detail/test_scenario.h"
@@ -76,6 +77,27 @@ TEST(IgnoredConstraints, TrustDomainsThatShareAGpu) {
   EXPECT_EQ(
       ignored_constraints(scenario, on_one_gpu()),
       (Constraints{constraint_of(kA, ConstraintKind::kTrustDomain), constraint_of(kB, ConstraintKind::kTrustDomain)}));
+}
+
+TEST(IgnoredConstraints, ReplicasThatTheLayoutDoesNotHave) {
+  Scenario scenario = two_services();
+  scenario.services[0].running.replicas = ReplicaLimits{.slices_min = 1, .slices_max = 1};
+  EXPECT_EQ(ignored_constraints(scenario, kApart), Constraints{});
+  for (const ReplicaLimits& limits :
+       {ReplicaLimits{.slices_min = 2, .slices_max = std::nullopt}, ReplicaLimits{.slices_min = 0, .slices_max = 0}}) {
+    scenario.services[0].running.replicas = limits;
+    EXPECT_EQ(ignored_constraints(scenario, kApart), Constraints{constraint_of(kA, ConstraintKind::kReplicas)});
+  }
+  EXPECT_EQ(constraints_ignored_while_moving(scenario), Constraints{constraint_of(kA, ConstraintKind::kReplicas)});
+}
+
+TEST(IgnoredConstraints, WarmPoolsAlways) {
+  Scenario scenario = two_services();
+  scenario.services[1].ready.warm_pool = WarmPool{};
+  const Constraints wanted{constraint_of(kB, ConstraintKind::kWarmPool)};
+  EXPECT_EQ(ignored_constraints(scenario, kApart), wanted);
+  EXPECT_EQ(constraints_ignored_while_moving(scenario), wanted);
+  EXPECT_EQ(constraint_word(ConstraintKind::kWarmPool), "warm_pool");
 }
 
 }  // namespace

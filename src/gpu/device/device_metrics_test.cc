@@ -41,6 +41,10 @@ MonitoredGpu whole_gpu(const LocalGpu& known) {
                                 .decoder_percent = 2,
                                 .energy_millijoules = 9'000,
                                 .pcie_replays = 3,
+                                .pcie_sent_bytes = 7e9,
+                                .pcie_received_bytes = 8e9,
+                                .nvlink_megabytes = 12'345.5,
+                                .is_vgpu_licensed = false,
                                 .correctable_remapped_rows = 4,
                                 .uncorrectable_remapped_rows = 5,
                                 .has_row_remap_failed = false}};

@@ -7,36 +7,31 @@
 #include <algorithm>
 #include <array>
 #include <condition_variable>
-#include <deque>
 #include <map>
 #include <mutex>
 #include <set>
 #include <thread>
 
 #include "base/core/overloaded.h"
+#include "gpu/hands/detail/device_orders.h"
 #include "gpu/hands/detail/program_news.h"
 #include "gpu/hands/packet_socket.h"
-#include "gpu/hands/plain_end.h"
 #include "gpu/hands/protocol.h"
 #include "gpu/hands/wake_up.h"
 
 namespace berth::edges {
 
+using detail::in_words;
 using Clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 namespace {
 
-constexpr std::size_t kWaitingMax = 256;  // for one GPU
 constexpr milliseconds kPathHelloPatience{10'000};
 constexpr milliseconds kRestartHelloPatience{60'000};  // it lists the GPUs first, some of which may not answer
 constexpr milliseconds kEndPatience{2'000};
 constexpr milliseconds kFullPause{10};
 constexpr milliseconds kLogPatience{2'000};
-
-std::string in_words(milliseconds time) {
-  return time.count() % 1000 == 0 ? fmt::format("{} s", time.count() / 1000) : fmt::format("{} ms", time.count());
-}
 
 }  // namespace
 
@@ -63,32 +58,12 @@ class HandsClient::Thread {
   [[nodiscard]] std::optional<std::string> read_log(const ReadProgramLog& question);
 
  private:
-  /// The order of a GPU that was sent to the agent, or will be sent again.
-  struct Open {
-    DeviceOrder order;
-    bool is_sent = false;
-    Clock::time_point until;  ///< sent: its deadline; else when to send it
-    std::size_t busy_count = 0;
-    DeviceEnd busy_end = {};  ///< the last one
-  };
-  /// An order past its deadline.
-  struct Overdue {
-    DeviceOrder order;
-    std::string call;  ///< empty: not known
-  };
-  struct Gpu {
-    std::deque<DeviceOrder> waiting;
-    std::optional<Open> open;
-    std::optional<Overdue> overdue;
-  };
-
   void run();
   void wait_for_something();
   [[nodiscard]] milliseconds time_to_next() const;
   void connect();
   void say_hello();
   void lose(const std::string& why);
-  void end_orders(const std::string& why);
   void restart();
   [[nodiscard]] milliseconds next_restart_pause();
   void reap();
@@ -100,15 +75,8 @@ class HandsClient::Thread {
   [[nodiscard]] bool receive();
   void take(const HandsPacket& packet);
   void take_hello(const HandsHello& hello);
-  void take_end(HandsEnd packet);
-  void take_status(const HandsStatus& status);
-  void end_open(Gpu& gpu, DeviceEnd end);
   void keep_deadlines();
-  void miss_deadline(Gpu& gpu);
-  void send_due();
-  void send_about_programs();
-  void finish(DeviceEnd end);
-  [[nodiscard]] std::string overdue_words(const Overdue& overdue) const;
+  void send_mail();
 
   const HandsClientOptions options_;
   const std::string path_;       ///< empty: the process was started
@@ -131,9 +99,7 @@ class HandsClient::Thread {
   Clock::time_point welcome_at_ = Clock::time_point::max();
   std::optional<std::string> told_gone_;  ///< the last answer of `why_gone` that was reported
   std::set<std::string> managed_;
-  std::map<std::string, Gpu> gpus_;
-  std::vector<DeviceEnd> ended_;
-  std::vector<DeviceEnd> delayed_;
+  detail::DeviceOrders orders_;
   bool has_news_ = false;
   detail::ProgramNews programs_;
   bool separates_users_ = true;
@@ -143,7 +109,9 @@ class HandsClient::Thread {
 };
 
 HandsClient::Thread::Thread(Way way, HandsClientOptions options)
-    : options_(std::move(options)), path_(std::holds_alternative<std::string>(way) ? std::get<std::string>(way) : "") {
+    : options_(std::move(options)),
+      path_(std::holds_alternative<std::string>(way) ? std::get<std::string>(way) : ""),
+      orders_(options_.deadline, options_.busy_pauses) {
   if (auto* process = std::get_if<HandsProcess>(&way)) {
     socket_ = std::move(process->socket);
     pid_ = process->pid;
@@ -172,40 +140,27 @@ bool HandsClient::Thread::wait_until_known(milliseconds at_most) const {
 void HandsClient::Thread::submit(const std::vector<DeviceOrder>& orders) {
   {
     const std::scoped_lock hold(mutex_);
-    for (const DeviceOrder& order : orders) {
-      Gpu& gpu = gpus_[order.uuid];
-      if (gone_) {
-        finish(plain_end(order, DeviceOutcome::kRefused, *gone_));
-      } else if (gpu.overdue) {
-        finish(plain_end(order, DeviceOutcome::kRefused, overdue_words(*gpu.overdue)));
-      } else if (gpu.waiting.size() >= kWaitingMax) {
-        finish(plain_end(order, DeviceOutcome::kRefused, fmt::format("{} orders wait for this GPU", kWaitingMax)));
-      } else {
-        gpu.waiting.push_back(order);
-      }
-    }
+    for (const DeviceOrder& order : orders) orders_.submit(order, gone_);
   }
   wake_up_.ring();
 }
 
 std::vector<DeviceEnd> HandsClient::Thread::take_ended() {
   const std::scoped_lock hold(mutex_);
-  return std::exchange(ended_, {});
+  return orders_.take_ended();
 }
 
 std::vector<DeviceEnd> HandsClient::Thread::take_delayed() {
   const std::scoped_lock hold(mutex_);
-  return std::exchange(delayed_, {});
+  return orders_.take_delayed();
 }
 
 std::optional<std::string> HandsClient::Thread::why_not(const std::string& uuid) const {
   const std::scoped_lock hold(mutex_);
   if (gone_) return gone_;
-  if (!is_welcome_) return "the hands have not answered yet";
-  if (!managed_.contains(uuid)) return "it is not in manage: of the hands";
-  const auto gpu = gpus_.find(uuid);
-  if (gpu == gpus_.end() || !gpu->second.overdue) return std::nullopt;
-  return overdue_words(*gpu->second.overdue);
+  if (!is_welcome_) return "the GPU agent has not answered yet";
+  if (!managed_.contains(uuid)) return "it is not in manage: of the GPU agent";
+  return orders_.why_not(uuid);
 }
 
 std::optional<std::string> HandsClient::Thread::why_gone() const {
@@ -232,15 +187,15 @@ void HandsClient::Thread::run() {
       if (Clock::now() >= restart_at_) restart();
       is_closed = !receive();
       keep_deadlines();
-      send_due();
-      send_about_programs();
+      send_mail();
     }
     const std::string why = is_closed ? why_closed() : "";  // may wait for the process, so called without the lock
     bool has_news = false;
     {
       const std::scoped_lock hold(mutex_);
       if (is_closed) lose(why);
-      has_news = std::exchange(has_news_, false);
+      has_news = orders_.take_news() || has_news_;
+      has_news_ = false;
     }
     known_.notify_all();
     log_known_.notify_all();
@@ -280,17 +235,7 @@ milliseconds HandsClient::Thread::time_to_next() const {
   const auto now = Clock::now();
   auto next = std::min({now + kMax, connect_at_, restart_at_, hello_until_});
   if (is_welcome_ && programs_.has_mail()) next = std::min(next, now + kFullPause);
-  for (const auto& [uuid, gpu] : gpus_) {
-    if (!gpu.open) continue;
-    // An order that is due but not sent waits for the other side to read, or to answer the hello; either wakes this
-    // thread.
-    const bool is_due = !gpu.open->is_sent && gpu.open->until <= now;
-    if (!is_due) {
-      next = std::min(next, gpu.open->until);
-    } else if (is_welcome_) {
-      next = std::min(next, now + kFullPause);
-    }
-  }
+  next = std::min(next, orders_.next(now, is_welcome_ ? std::optional(kFullPause) : std::nullopt));
   return next <= now ? milliseconds(0) : std::chrono::duration_cast<milliseconds>(next - now) + kPart;
 }
 
@@ -319,28 +264,8 @@ void HandsClient::Thread::lose(const std::string& why) {
   if (standby_.is_open()) restart_at_ = Clock::now() + pause;
   has_news_ = has_news_ || gone_ != why;
   gone_ = why;
-  end_orders(why);
+  orders_.lose(why);
   programs_.lose(why);
-}
-
-void HandsClient::Thread::end_orders(const std::string& why) {
-  for (auto& [uuid, gpu] : gpus_) {
-    const auto lose_sent = [&](const DeviceOrder& order) {
-      finish(plain_end(order, DeviceOutcome::kFailed, "nobody knows what became of it: " + why));
-    };
-    if (gpu.overdue) lose_sent(gpu.overdue->order);
-    gpu.overdue.reset();
-    if (gpu.open && gpu.open->is_sent) {
-      lose_sent(gpu.open->order);
-    } else if (gpu.open && gpu.open->busy_count > 0) {
-      finish(std::move(gpu.open->busy_end));
-    } else if (gpu.open) {
-      finish(plain_end(gpu.open->order, DeviceOutcome::kRefused, why));
-    }
-    gpu.open.reset();
-    for (const DeviceOrder& order : gpu.waiting) finish(plain_end(order, DeviceOutcome::kRefused, why));
-    gpu.waiting.clear();
-  }
 }
 
 milliseconds HandsClient::Thread::next_restart_pause() {
@@ -373,10 +298,10 @@ void HandsClient::Thread::reap() {
 }
 
 std::string HandsClient::Thread::why_closed() {
-  if (!path_.empty()) return fmt::format("the hands at {} are gone", path_);
+  if (!path_.empty()) return fmt::format("the GPU agent at {} is gone", path_);
   const auto how = pid_ == 0 ? std::nullopt : how_it_ended(pid_, kEndPatience);
   if (how) pid_ = 0;
-  return how.value_or("the hands closed the connection");
+  return how.value_or("the GPU agent closed the connection");
 }
 
 bool HandsClient::Thread::receive() {
@@ -390,11 +315,12 @@ bool HandsClient::Thread::receive() {
     if (packet) {
       take(*packet);
     } else {
-      lose("the hands sent what cannot be read: " + packet.error().message);
+      lose("the GPU agent sent what cannot be read: " + packet.error().message);
     }
   }
   if (Clock::now() >= hello_until_) {
-    lose(path_.empty() ? "the hands did not say hello" : fmt::format("the hands at {} did not say hello", path_));
+    lose(path_.empty() ? "the GPU agent did not say hello"
+                       : fmt::format("the GPU agent at {} did not say hello", path_));
   }
   return true;
 }
@@ -402,9 +328,9 @@ bool HandsClient::Thread::receive() {
 void HandsClient::Thread::take(const HandsPacket& packet) {
   std::visit(Overloaded{
                  [this](const HandsHello& hello) { take_hello(hello); },
-                 [this](const HandsEnd& end) { take_end(end); },
-                 [this](const HandsStatus& status) { take_status(status); },
-                 [this](const HandsRefusal& refusal) { lose("the hands refuse: " + refusal.message); },
+                 [this](const HandsEnd& end) { orders_.take_end(end, Clock::now()); },
+                 [this](const HandsStatus& status) { orders_.take_status(status); },
+                 [this](const HandsRefusal& refusal) { lose("the GPU agent refuses: " + refusal.message); },
                  [this](const ProgramState& state) {
                    programs_.take(state.report);
                    has_news_ = true;
@@ -414,7 +340,7 @@ void HandsClient::Thread::take(const HandsPacket& packet) {
                    has_news_ = true;
                  },
                  [this](const ProgramOffered& offered) {
-                   if (!programs_.take_offer(offered.offer)) lose("the hands offered what cannot be read");
+                   if (!programs_.take_offer(offered.offer)) lose("the GPU agent offered what cannot be read");
                  },
                  [this](const ProgramLog& log) { programs_.take_log(log); },
              },
@@ -423,7 +349,8 @@ void HandsClient::Thread::take(const HandsPacket& packet) {
 
 void HandsClient::Thread::take_hello(const HandsHello& hello) {
   if (hello.version != kProtocolVersion) {
-    return lose(fmt::format("wanted hands with version {} of the protocol, found {}", kProtocolVersion, hello.version));
+    return lose(
+        fmt::format("wanted a GPU agent with version {} of the protocol, found {}", kProtocolVersion, hello.version));
   }
   hello_until_ = Clock::time_point::max();
   is_welcome_ = true;
@@ -436,89 +363,19 @@ void HandsClient::Thread::take_hello(const HandsHello& hello) {
   has_news_ = true;
 }
 
-void HandsClient::Thread::take_end(HandsEnd packet) {
-  if (packet.is_kept) return finish(std::move(packet.end));
-  for (auto& [uuid, gpu] : gpus_) {
-    if (gpu.overdue && gpu.overdue->order.intent == packet.end.intent) {
-      gpu.overdue.reset();
-      return finish(std::move(packet.end));
-    }
-    if (gpu.open && gpu.open->is_sent && gpu.open->order.intent == packet.end.intent) {
-      return end_open(gpu, std::move(packet.end));
-    }
-  }
-}
-
-void HandsClient::Thread::end_open(Gpu& gpu, DeviceEnd end) {
-  Open& open = *gpu.open;
-  if (end.outcome == DeviceOutcome::kBusy && open.busy_count < options_.busy_pauses.size()) {
-    open.is_sent = false;
-    open.until = Clock::now() + options_.busy_pauses[open.busy_count];
-    ++open.busy_count;
-    open.busy_end = std::move(end);
-    if (open.busy_count > 1) return;
-    delayed_.push_back(open.busy_end);
-    has_news_ = true;
-    return;
-  }
-  gpu.open.reset();
-  finish(std::move(end));
-}
-
-void HandsClient::Thread::take_status(const HandsStatus& status) {
-  for (const HandsStatus::UnderWay& order : status.orders) {
-    const auto gpu = gpus_.find(order.uuid);
-    if (gpu == gpus_.end() || !gpu->second.overdue || gpu->second.overdue->order.intent != order.intent) continue;
-    gpu->second.overdue->call = order.call;
-    has_news_ = true;
-  }
-}
-
 void HandsClient::Thread::keep_deadlines() {
-  const auto now = Clock::now();
-  bool is_one_missed = false;
-  for (auto& [uuid, gpu] : gpus_) {
-    if (!gpu.open || !gpu.open->is_sent || now < gpu.open->until) continue;
-    miss_deadline(gpu);
-    is_one_missed = true;
-  }
   // Asks for the name of the call. If the other side does not read, the name stays unknown.
-  if (is_one_missed) static_cast<void>(send_packet(socket_, packet_of(ClientPacket(StatusQuestion{}))));
+  if (!orders_.keep_deadlines(Clock::now())) return;
+  static_cast<void>(send_packet(socket_, packet_of(ClientPacket(StatusQuestion{}))));
 }
 
-void HandsClient::Thread::miss_deadline(Gpu& gpu) {
-  DeviceEnd end = plain_end(gpu.open->order, DeviceOutcome::kFailed, "no end after " + in_words(options_.deadline));
-  end.goes_on = true;
-  finish(std::move(end));
-  gpu.overdue = Overdue{.order = std::move(gpu.open->order), .call = ""};
-  gpu.open.reset();
-  for (const DeviceOrder& order : gpu.waiting) {
-    finish(plain_end(order, DeviceOutcome::kRefused, overdue_words(*gpu.overdue)));
-  }
-  gpu.waiting.clear();
-}
-
-void HandsClient::Thread::send_due() {
+void HandsClient::Thread::send_mail() {
   if (!is_welcome_) return;
-  const auto now = Clock::now();
-  for (auto& [uuid, gpu] : gpus_) {
-    if (!gpu.open && !gpu.waiting.empty() && !gpu.overdue) {
-      gpu.open = Open{.order = std::move(gpu.waiting.front()), .is_sent = false, .until = now};
-      gpu.waiting.pop_front();
-    }
-    if (!gpu.open || gpu.open->is_sent || now < gpu.open->until) continue;
-    // If the other side is gone, receiving reports it.
-    if (send_packet(socket_, packet_of(ClientPacket(gpu.open->order))) != SendOutcome::kSent) continue;
-    gpu.open->is_sent = true;
-    gpu.open->until = now + options_.deadline;
-  }
-}
-
-void HandsClient::Thread::send_about_programs() {
-  if (!is_welcome_) return;
-  programs_.send_mail([this](const ClientPacket& packet) {
+  const auto send = [this](const ClientPacket& packet) {
     return send_packet(socket_, packet_of(packet)) == SendOutcome::kSent;  // if it is gone, receiving reports it
-  });
+  };
+  orders_.send_due(Clock::now(), send);
+  programs_.send_mail(send);
 }
 
 Result<void> HandsClient::Thread::check(const ProcessOrder& order) const {
@@ -564,16 +421,6 @@ std::optional<std::string> HandsClient::Thread::read_log(const ReadProgramLog& q
   wake_up_.ring();
   log_known_.wait_for(hold, kLogPatience, [&] { return programs_.has_log(ticket) || !is_welcome_; });
   return programs_.take_log_of(ticket);
-}
-
-void HandsClient::Thread::finish(DeviceEnd end) {
-  ended_.push_back(std::move(end));
-  has_news_ = true;
-}
-
-std::string HandsClient::Thread::overdue_words(const Overdue& overdue) const {
-  const std::string what = overdue.call.empty() ? fmt::format("order {}", overdue.order.intent) : overdue.call;
-  return fmt::format("{} has not returned for more than {}", what, in_words(options_.deadline));
 }
 
 HandsClient::HandsClient(Way way, HandsClientOptions options)

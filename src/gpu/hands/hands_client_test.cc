@@ -53,7 +53,7 @@ TEST_F(HandsClientTest, GivesOrdersAndTakesEnds) {
   options.on_news = [&] { ++news_count; };
   const auto client = client_of_one(options);
   EXPECT_EQ(client->why_not(kGpu), std::nullopt);
-  EXPECT_EQ(client->why_not(kUnlisted), "it is not in manage: of the hands");
+  EXPECT_EQ(client->why_not(kUnlisted), "it is not in manage: of the GPU agent");
   EXPECT_TRUE(comes_true([&] { return news_count > 0; }));
   const int before = news_count;
   client->submit({order(1), order(2, kUnlisted)});
@@ -128,21 +128,21 @@ TEST_F(HandsClientTest, SaysWhichCallHasNotReturned) {
 
 TEST_F(HandsClientTest, EndsAllOrdersWithTheHands) {
   HandsClient client(start_shell("sleep 1; kill -9 $$"), client_options());
-  EXPECT_EQ(client.why_not(kGpu), "the hands have not answered yet");
+  EXPECT_EQ(client.why_not(kGpu), "the GPU agent has not answered yet");
   client.submit({order(1)});  // never sent: the hello was not answered
-  EXPECT_EQ(take(client, 1)[0], plain_end(order(1), DeviceOutcome::kRefused, "the hands ended (signal 9)"));
-  EXPECT_EQ(client.why_not(kGpu), "the hands ended (signal 9)");
+  EXPECT_EQ(take(client, 1)[0], plain_end(order(1), DeviceOutcome::kRefused, "the GPU agent ended (signal 9)"));
+  EXPECT_EQ(client.why_not(kGpu), "the GPU agent ended (signal 9)");
   client.submit({order(2)});
-  EXPECT_EQ(take(client, 1)[0], plain_end(order(2), DeviceOutcome::kRefused, "the hands ended (signal 9)"));
+  EXPECT_EQ(take(client, 1)[0], plain_end(order(2), DeviceOutcome::kRefused, "the GPU agent ended (signal 9)"));
 }
 
 TEST_F(HandsClientTest, SaysHowTheHandsEnded) {
   HandsClient client(start_shell("exit 2"), client_options());
   EXPECT_TRUE(client.wait_until_known(kTestPatience));
-  EXPECT_EQ(client.why_not(kGpu), "the hands ended (status 2)");
+  EXPECT_EQ(client.why_not(kGpu), "the GPU agent ended (status 2)");
   HandsClient none(HandsProcess(std::move(*start_hands("/no/such/program", {}))), client_options());
   EXPECT_TRUE(none.wait_until_known(kTestPatience));
-  EXPECT_EQ(none.why_not(kGpu), "the hands ended (status 127)");
+  EXPECT_EQ(none.why_not(kGpu), "the GPU agent ended (status 127)");
 }
 
 TEST_F(HandsClientTest, StartedHandsHaveTheirSocketAndNothingElse) {
@@ -152,7 +152,7 @@ TEST_F(HandsClientTest, StartedHandsHaveTheirSocketAndNothingElse) {
   HandsClient client(start_shell("test \"$0 $1\" = '--fd 3' && ls -l /proc/self/fd >" + file + "; exit 5"),
                      client_options());
   EXPECT_TRUE(client.wait_until_known(kTestPatience));
-  EXPECT_EQ(client.why_not(kGpu), "the hands ended (status 5)");
+  EXPECT_EQ(client.why_not(kGpu), "the GPU agent ended (status 5)");
   std::ifstream stream(file);
   const std::string listed{std::istreambuf_iterator<char>(stream), {}};
   EXPECT_NE(listed.find(" 3 -> socket:"), std::string::npos) << listed;
@@ -185,15 +185,15 @@ TEST_F(HandsClientTest, StartsTheHandsAgainAfterLongerAndLongerPauses) {
   };
   auto client = std::make_unique<HandsClient>(start_shell("echo $$ $PPID $1 >>" + file + "; exit 3"), options);
   EXPECT_TRUE(comes_true([&] { return lines_of(file).size() >= 5; }));
-  EXPECT_EQ(client->why_not(kGpu), "the hands ended (status 3)");
-  EXPECT_EQ(client->why_gone(), gone_words("the hands ended (status 3)", "it is started again after 70 ms"));
+  EXPECT_EQ(client->why_not(kGpu), "the GPU agent ended (status 3)");
+  EXPECT_EQ(client->why_gone(), gone_words("the GPU agent ended (status 3)", "it is started again after 70 ms"));
   client.reset();
   const std::string parent = " " + std::to_string(::getpid()) + " 3";
   for (const std::string& line : lines_of(file)) EXPECT_TRUE(line.ends_with(parent)) << line;
   EXPECT_EQ(told,
-            (std::vector<std::string>{gone_words("the hands ended (status 3)", "it is started again after 20 ms"),
-                                      gone_words("the hands ended (status 3)", "it is started again after 40 ms"),
-                                      gone_words("the hands ended (status 3)", "it is started again after 70 ms")}))
+            (std::vector<std::string>{gone_words("the GPU agent ended (status 3)", "it is started again after 20 ms"),
+                                      gone_words("the GPU agent ended (status 3)", "it is started again after 40 ms"),
+                                      gone_words("the GPU agent ended (status 3)", "it is started again after 70 ms")}))
       << "the same is not told again";
   EXPECT_TRUE(comes_true([] {  // the standby ends with its client
     while (::waitpid(-1, nullptr, WNOHANG) > 0) {
@@ -215,7 +215,7 @@ TEST_F(HandsClientTest, WithoutAStandbyTheHandsAreGoneForGood) {
   const auto standby = static_cast<pid_t>(std::stol(lines_of(place).front()));  // the first child
   ASSERT_EQ(::kill(standby, SIGKILL), 0);
   ASSERT_EQ(::kill(-hands, SIGKILL), 0);
-  const std::string why = "the hands ended (signal 9), and its standby has ended";
+  const std::string why = "the GPU agent ended (signal 9), and its standby has ended";
   EXPECT_TRUE(comes_true([&] { return client.why_not(kGpu) == why; }));
   EXPECT_EQ(client.why_gone(), gone_words(why, "it cannot be started again: berth up must be"));
   EXPECT_EQ(lines_of(file).size(), 1U);
@@ -224,7 +224,7 @@ TEST_F(HandsClientTest, WithoutAStandbyTheHandsAreGoneForGood) {
 TEST_F(HandsClientTest, HandsThatAnotherProcessStartedAreOnlyReported) {
   const auto client = client_of_path();
   const std::string next = "berth up did not start it: another process must start it again";
-  EXPECT_EQ(client->why_gone(), gone_words(socket_path() + ": no hands there: No such file or directory", next));
+  EXPECT_EQ(client->why_gone(), gone_words(socket_path() + ": no GPU agent there: No such file or directory", next));
   serve_all();
   EXPECT_TRUE(comes_true([&] { return !client->why_gone(); }));
   stop_server();
@@ -233,7 +233,7 @@ TEST_F(HandsClientTest, HandsThatAnotherProcessStartedAreOnlyReported) {
 
 TEST_F(HandsClientTest, LooksForHandsAtAPathAgain) {
   const auto client = client_of_path();
-  EXPECT_EQ(client->why_not(kGpu), socket_path() + ": no hands there: No such file or directory");
+  EXPECT_EQ(client->why_not(kGpu), socket_path() + ": no GPU agent there: No such file or directory");
   client->submit({order(1)});
   EXPECT_EQ(take(*client, 1)[0].outcome, DeviceOutcome::kRefused);
   serve_all();
@@ -262,7 +262,7 @@ TEST_F(HandsClientTest, NobodyKnowsWhatBecameOfWhatWasGiven) {
   const auto ends = take(client, 2);
   EXPECT_EQ(ends[0].outcome, DeviceOutcome::kFailed);
   EXPECT_TRUE(
-      ends[0].message.starts_with("nobody knows what became of it: the hands sent what cannot be read: packet:1:1"))
+      ends[0].message.starts_with("nobody knows what became of it: the GPU agent sent what cannot be read: packet:1:1"))
       << ends[0].message;
   EXPECT_EQ(ends[1].outcome, DeviceOutcome::kRefused);
 }
@@ -286,7 +286,7 @@ TEST_F(HandsClientTest, TheSecondClientIsToldOfTheFirst) {
   const auto first = client_of_path();
   const auto second = client_of_path();
   EXPECT_EQ(second->why_not(kGpu),
-            "the hands refuse: process " + std::to_string(::getpid()) + " is connected, and one at a time may be");
+            "the GPU agent refuses: process " + std::to_string(::getpid()) + " is connected, and one at a time may be");
   EXPECT_EQ(first->why_not(kGpu), std::nullopt);
 }
 

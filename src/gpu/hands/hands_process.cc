@@ -159,7 +159,8 @@ Result<HandsProcess> start_hands(const std::string& program, std::vector<std::st
     if (::fork() == 0) stand_by({.path = program, .words = words}, control->theirs.number());
     become_agent({.path = program, .words = words}, sockets->theirs.number());
   }
-  if (pid < 0) return fail(ErrorCode::kUnavailable, fmt::format("no process for the hands: {}", std::strerror(errno)));
+  if (pid < 0)
+    return fail(ErrorCode::kUnavailable, fmt::format("no process for the GPU agent: {}", std::strerror(errno)));
   return HandsProcess{.socket = std::move(sockets->ours), .pid = pid, .standby = std::move(control->ours)};
 }
 
@@ -192,8 +193,8 @@ std::optional<std::string> how_it_ended(pid_t pid, std::chrono::milliseconds at_
     if (waited > at_most) return std::nullopt;
     std::this_thread::sleep_for(kPiece);
   }
-  return WIFSIGNALED(status) ? fmt::format("the hands ended (signal {})", WTERMSIG(status))
-                             : fmt::format("the hands ended (status {})", WEXITSTATUS(status));
+  return WIFSIGNALED(status) ? fmt::format("the GPU agent ended (signal {})", WTERMSIG(status))
+                             : fmt::format("the GPU agent ended (status {})", WEXITSTATUS(status));
 }
 
 }  // namespace berth::edges

@@ -40,7 +40,7 @@ struct HandsProcess {
 /// their reaper: takes the status of those that have ended, so that the kernel forgets them.
 void reap_keepers();
 
-/// How the process ended: "the hands ended (signal 9)"; nothing: it has not within `at_most`.
+/// How the process ended: "the GPU agent ended (signal 9)"; nothing: it has not within `at_most`.
 [[nodiscard]] std::optional<std::string> how_it_ended(pid_t pid, std::chrono::milliseconds at_most);
 
 }  // namespace berth::edges

@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "base/core/overloaded.h"
 #include "base/core/text.h"
@@ -30,7 +31,9 @@ using std::chrono::milliseconds;
 constexpr milliseconds kHelloPatience{5'000};
 constexpr milliseconds kLookAround{500};  // for clients that do not say hello, or do not read
 constexpr int kPacketsPerTurn = 64;
+constexpr milliseconds kLookPatience{5'000};  // for the driver to list the MIG devices of a GPU
 constexpr std::size_t kOutboxMax = 1024;
+constexpr std::size_t kHeldMax = 512;
 
 HandsEnd refused(const DeviceOrder& order, std::string message) {
   return {.end = plain_end(order, DeviceOutcome::kRefused, std::move(message))};
@@ -57,6 +60,13 @@ struct Client {
   std::deque<std::string> outbox = {};
 };
 
+/// A start on a device that is not known, until all GPUs were looked at.
+struct HeldStart {
+  ProcessOrder order;
+  std::map<std::string, std::uint64_t> looks;  ///< by UUID of the GPU
+  Clock::time_point until;
+};
+
 class Server {
  public:
   explicit Server(HandsServerOptions options);
@@ -81,6 +91,9 @@ class Server {
   void take_order(const DeviceOrder& order);
   void answer_status();
   void start_program(const ProcessOrder& order);
+  void begin_held();
+  void refuse_start(const ProcessOrder& order, std::string message);
+  [[nodiscard]] bool manages(const std::string& device) const;
   void stop_program(const StopProgram& which);
   void list_programs();
   void answer_log(const ReadProgramLog& question);
@@ -96,6 +109,7 @@ class Server {
   std::optional<Client> client_;
   std::uint64_t client_count_ = 0;
   std::map<std::string, Inbox::Ended> kept_;  ///< by UUID
+  std::vector<HeldStart> held_;
 };
 
 Server::Server(HandsServerOptions options) : options_(std::move(options)) {
@@ -161,6 +175,7 @@ void Server::work_once(const HandsSocket* socket) {
   inbox_->wake_up.hear();
   pass_ends_on();
   pass_reports_on();
+  begin_held();
   read_client();
   if (socket != nullptr) accept_next(*socket);
   flush();
@@ -197,6 +212,7 @@ void Server::drop_client(const std::string& why) {
 
 void Server::forget_client() {
   client_.reset();
+  held_.clear();
   for (const auto& [uuid, worker] : workers_) worker->forget_waiting();
 }
 
@@ -284,10 +300,10 @@ Result<void> Server::greet(const ClientHello& hello) {
 void Server::take_order(const DeviceOrder& order) {
   const auto worker = workers_.find(order.uuid);
   if (worker == workers_.end()) {
-    return send(refused(order, fmt::format("{} is not in manage: of the hands", in_quotes(order.uuid))));
+    return send(refused(order, fmt::format("{} is not in manage: of the GPU agent", in_quotes(order.uuid))));
   }
   if (order.verb == DeviceVerb::kMigModeOn && !worker->second->gpu().has_mig_mode) {
-    return send(refused(order, "mig_mode: true is not in manage: of the hands for this GPU"));
+    return send(refused(order, "mig_mode: true is not in manage: of the GPU agent for this GPU"));
   }
   if (worker->second->give({.order = order, .connection = client_->number, .world = *client_->world})) return;
   send(refused(order, fmt::format("{} orders wait for this GPU", detail::GpuWorker::kWaitingMax)));
@@ -302,13 +318,50 @@ void Server::answer_status() {
 }
 
 void Server::start_program(const ProcessOrder& order) {
-  if (options_.programs) return options_.programs->start(order);
+  if (!options_.programs) {
+    return refuse_start(order,
+                        "run: wanted templates or repositories in the configuration of the GPU agent, found none");
+  }
+  if (manages(order.device_uuid)) return options_.programs->start(order);
+  if (held_.size() >= kHeldMax) return refuse_start(order, fmt::format("wanted at most {} starts at a time", kHeldMax));
+  HeldStart held{.order = order, .looks = {}, .until = Clock::now() + kLookPatience};
+  for (const auto& [uuid, worker] : workers_) held.looks.emplace(uuid, worker->look());
+  held_.push_back(std::move(held));
+  begin_held();
+}
+
+void Server::begin_held() {
+  std::vector<HeldStart> held;
+  held.swap(held_);
+  for (HeldStart& each : held) {
+    const bool is_known = std::ranges::all_of(
+        each.looks, [this](const auto& look) { return workers_.at(look.first)->has_looked(look.second); });
+    if (manages(each.order.device_uuid)) {
+      options_.programs->start(each.order);
+    } else if (is_known || Clock::now() > each.until) {
+      refuse_start(each.order,
+                   fmt::format("device: wanted a GPU of manage: of the GPU agent, or a MIG device on one, found {}",
+                               in_quotes(each.order.device_uuid)));
+    } else {
+      held_.push_back(std::move(each));
+    }
+  }
+}
+
+bool Server::manages(const std::string& device) const {
+  return std::ranges::any_of(workers_, [&](const auto& worker) { return worker.second->has_device(device); });
+}
+
+void Server::refuse_start(const ProcessOrder& order, std::string message) {
   ProcessReport report{.order = order, .phase = ProcessPhase::kFailed};
-  report.message = "run: wanted templates or repositories in the configuration of the hands, found none";
+  report.message = std::move(message);
   send(ProgramState{.report = std::move(report)});
 }
 
 void Server::stop_program(const StopProgram& which) {
+  std::erase_if(held_, [&](const HeldStart& held) {
+    return held.order.slice == which.slice && held.order.generation == which.generation;
+  });
   if (options_.programs) return options_.programs->stop(which.slice, which.generation);
   ProcessReport report{.phase = ProcessPhase::kStopped};
   report.order.slice = which.slice;

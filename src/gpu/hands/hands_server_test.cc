@@ -73,10 +73,10 @@ TEST_F(HandsServerTest, ChangesOnlyWhatItsConfigurationNames) {
   greet(client);
   say(client, order(1, kUnlisted));
   EXPECT_EQ(hear_a<HandsEnd>(client).end,
-            plain_end(order(1), DeviceOutcome::kRefused, "\"GPU-3\" is not in manage: of the hands"));
+            plain_end(order(1), DeviceOutcome::kRefused, "\"GPU-3\" is not in manage: of the GPU agent"));
   say(client, order(2, kOtherGpu, DeviceVerb::kMigModeOn));
-  EXPECT_EQ(hear_a<HandsEnd>(client).end,
-            plain_end(order(2), DeviceOutcome::kRefused, "mig_mode: true is not in manage: of the hands for this GPU"));
+  EXPECT_EQ(hear_a<HandsEnd>(client).end, plain_end(order(2), DeviceOutcome::kRefused,
+                                                    "mig_mode: true is not in manage: of the GPU agent for this GPU"));
   EXPECT_TRUE(orders().empty());
 }
 

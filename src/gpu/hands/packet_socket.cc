@@ -65,7 +65,7 @@ tl::unexpected<Error> not_trusted(const std::string& path, std::string_view what
 Result<Descriptor> open_place(const std::string& path) {
   Descriptor place(::open(path.c_str(), O_PATH | O_CLOEXEC));
   if (!place.is_open()) {
-    return trouble(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidInput, path, "no hands there");
+    return trouble(errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kInvalidInput, path, "no GPU agent there");
   }
   struct stat file = {};
   if (::fstat(place.number(), &file) != 0) return trouble(ErrorCode::kUnavailable, path, "cannot be read");
@@ -79,7 +79,7 @@ Result<Descriptor> open_place(const std::string& path) {
 Result<SocketPair> make_socket_pair() {
   std::array<int, 2> numbers{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, numbers.data()) != 0) {
-    return trouble(ErrorCode::kUnavailable, "hands", "no socket");
+    return trouble(ErrorCode::kUnavailable, "GPU agent", "no socket");
   }
   return SocketPair{.ours = Descriptor(numbers[0]), .theirs = Descriptor(numbers[1])};
 }
@@ -167,7 +167,7 @@ Result<Descriptor> connect_with_hands(const std::string& path) {
   if (!place) return pass_on(place.error());
   Descriptor socket = new_socket();
   if (!connect_to(socket, *address_of(fmt::format("/proc/self/fd/{}", place->number())))) {
-    return trouble(ErrorCode::kUnavailable, path, "no hands there");
+    return trouble(ErrorCode::kUnavailable, path, "no GPU agent there");
   }
   const auto peer = peer_of(socket);
   if (!peer) return trouble(ErrorCode::kUnavailable, path, "the process behind it is not known");

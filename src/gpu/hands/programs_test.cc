@@ -122,13 +122,34 @@ TEST_F(HandsProgramsTest, OrdersAreCheckedByWhatTheHandsOffer) {
   EXPECT_TRUE(refused.error().message.starts_with("run.parameters.word: wanted")) << refused.error().message;
 }
 
+TEST_F(HandsProgramsTest, OnlyManagedDevicesGetPrograms) {
+  programs_ = ready_.verbs();
+  serve_all();
+  HandsClient client(socket_path(), client_options());
+  EXPECT_TRUE(comes_true([&] { return client.knows_all(); }));
+  const auto start_on = [&](const std::string& slice, const std::string& device) {
+    ProcessOrder order = program_order(slice);
+    order.device_uuid = device;
+    client.start(order);
+    return report_of_slice(client, slice);
+  };
+  EXPECT_EQ(start_on("a", std::string("MIG-of-") + kGpu).phase, ProcessPhase::kReady);
+  EXPECT_EQ(start_on("b", kOtherGpu).phase, ProcessPhase::kReady);
+  for (const char* device : {"GPU-of-nobody", "MIG-of-nobody", ""}) {
+    const ProcessReport refused = start_on("c", device);
+    EXPECT_EQ(refused.phase, ProcessPhase::kFailed) << device;
+    EXPECT_TRUE(refused.message.starts_with("device: wanted a GPU of manage:")) << refused.message;
+  }
+  EXPECT_EQ(ready_.list().size(), 2U);
+}
+
 TEST_F(HandsProgramsTest, WithoutHandsAnOrderFailsWithAReason) {
   HandsClient client(socket_path(), client_options());
   EXPECT_TRUE(comes_true([&] { return client.why_gone().has_value(); }));
   client.start(program_order("a"));
   const ProcessReport report = report_of_slice(client, "a");
   EXPECT_EQ(report.phase, ProcessPhase::kFailed);
-  EXPECT_NE(report.message.find("no hands there"), std::string::npos) << report.message;
+  EXPECT_NE(report.message.find("no GPU agent there"), std::string::npos) << report.message;
   EXPECT_FALSE(client.knows_all());
   EXPECT_EQ(client.read_log("a", 1, 10), std::nullopt);
 }
@@ -153,7 +174,7 @@ TEST_F(HandsProgramsTest, HandsWithoutProgramsRefuseThem) {
   EXPECT_TRUE(comes_true([&] { return client.knows_all(); }));
   client.start(program_order("a"));
   EXPECT_EQ(report_of_slice(client, "a").message,
-            "run: wanted templates or repositories in the configuration of the hands, found none");
+            "run: wanted templates or repositories in the configuration of the GPU agent, found none");
   client.stop("a", 1);
   EXPECT_EQ(report_of_slice(client, "a").phase, ProcessPhase::kStopped);
 }

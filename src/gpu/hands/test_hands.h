@@ -37,12 +37,15 @@ inline constexpr std::chrono::seconds kTestPatience{60};
   return true;
 }
 
-/// A library that must not be called; the verbs of these tests do not.
+/// A library in which each GPU has one MIG device, "MIG-of-" and its UUID; the verbs of these tests do not call it.
 class NoLibrary final : public GpuLibrary {
  public:
   [[nodiscard]] const GpuLibraryFacts& facts() const override { return facts_; }
   [[nodiscard]] GpuAnswer<std::vector<Listed>> list() override { return std::vector<Listed>{}; }
-  [[nodiscard]] GpuAnswer<GpuReading> read(const std::string&) override { return GpuReading{}; }
+  [[nodiscard]] GpuAnswer<GpuReading> read(const std::string& uuid) override {
+    return GpuReading{
+        .is_mig_on = true, .instances = {{.compute_instances = {{.uuid = "MIG-of-" + uuid}}}}, .processes = {}};
+  }
   [[nodiscard]] GpuAnswer<GpuMeasurement> measure(const std::string&) override { return GpuMeasurement{}; }
   [[nodiscard]] GpuAnswer<std::optional<GpuNotice>> wait(const std::string&, std::int64_t) override {
     return std::nullopt;

@@ -193,6 +193,33 @@ struct ProcessDetailListV1 {
   ProcessDetailV1* processes = nullptr;
 };
 
+// Licences of virtual GPUs.
+
+struct LicenceExpiry {
+  std::uint32_t year = 0;
+  std::uint16_t month = 0;
+  std::uint16_t day = 0;
+  std::uint16_t hour = 0;
+  std::uint16_t minute = 0;
+  std::uint16_t second = 0;
+  std::uint8_t status = 0;
+};
+
+struct LicensableFeature {
+  std::uint32_t feature = 0;      ///< kLicenceOfVgpu and others
+  std::uint32_t is_licensed = 0;  ///< not 0: it is
+  char info[kLicenceTextBytes] = {};
+  char product[kLicenceTextBytes] = {};
+  std::uint32_t is_enabled = 0;
+  LicenceExpiry expiry = {};
+};
+
+struct LicensableFeatures {
+  std::int32_t is_supported = 0;
+  std::uint32_t count = 0;
+  LicensableFeature features[kLicencesMax] = {};
+};
+
 // Events.
 
 /// Of nvmlEventSetWait.

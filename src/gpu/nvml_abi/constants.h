@@ -131,6 +131,8 @@ inline constexpr std::uint32_t kFieldMemoryTemperature = 82;  ///< degrees Celsi
 inline constexpr std::uint32_t kFieldEnergy = 83;             ///< mJ since the driver was loaded
 inline constexpr std::uint32_t kFieldRetiredPendingSingleBit = 92;
 inline constexpr std::uint32_t kFieldRetiredPendingDoubleBit = 93;
+inline constexpr std::uint32_t kFieldNvLinkSent = 138;      ///< KiB of data over a link, or over all of them
+inline constexpr std::uint32_t kFieldNvLinkReceived = 139;  ///< likewise
 inline constexpr std::uint32_t kFieldRemappedCorrectable = 142;
 inline constexpr std::uint32_t kFieldRemappedUncorrectable = 143;
 inline constexpr std::uint32_t kFieldRemappedPending = 144;
@@ -141,7 +143,8 @@ inline constexpr std::uint32_t kFieldPowerInstant = 186;    ///< mW
 inline constexpr std::uint32_t kFieldIsMigQueryModeIndependent =
     199;  ///< 1: profiles are also reported with MIG mode off
 inline constexpr std::uint32_t kFieldRecoveryAction = 230;
-inline constexpr std::uint32_t kFieldCount = 308;  ///< the first id that no header up to 13.4 names
+inline constexpr std::uint32_t kScopeAllLinks = 0xFFFFFFFF;  ///< of a field about NVLink
+inline constexpr std::uint32_t kFieldCount = 308;            ///< the first id that no header up to 13.4 names
 
 // Types of a field's value.
 inline constexpr std::uint32_t kValueDouble = 0;
@@ -152,13 +155,25 @@ inline constexpr std::uint32_t kValueSignedLongLong = 4;
 inline constexpr std::uint32_t kValueSignedInt = 5;
 inline constexpr std::uint32_t kValueUnsignedShort = 6;
 
+// Directions of the PCIe bus, from the GPU.
+inline constexpr std::uint32_t kPcieSent = 0;
+inline constexpr std::uint32_t kPcieReceived = 1;
+inline constexpr std::uint32_t kPcieDirectionCount = 2;
+
+// Licences of virtual GPUs.
+inline constexpr std::uint32_t kLicenceOfVgpu = 1;
+inline constexpr std::uint32_t kLicenceTextBytes = 128;
+inline constexpr std::uint32_t kLicencesMax = 3;
+
 // GPU performance monitoring (GPM): versions of its structures, and metrics, in percent of the time between two
-// samples.
+// samples, or in MiB/s.
 inline constexpr std::uint32_t kGpmMetricsVersion = 1;
 inline constexpr std::uint32_t kGpmSupportVersion = 1;
 inline constexpr std::uint32_t kGpmGraphicsActive = 1;  ///< any engine for compute or graphics
 inline constexpr std::uint32_t kGpmTensorActive = 5;    ///< tensor cores of any kind
 inline constexpr std::uint32_t kGpmDramActive = 10;     ///< of the bandwidth of the memory
+inline constexpr std::uint32_t kGpmPcieSent = 20;       ///< MiB/s from the GPU
+inline constexpr std::uint32_t kGpmPcieReceived = 21;   ///< MiB/s to the GPU
 inline constexpr std::uint32_t kGpmMetricCount = 477;   ///< the first id that no header up to 13.4 names
 
 // Switches.

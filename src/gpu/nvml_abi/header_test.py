@@ -50,7 +50,15 @@ CONSTANTS = {
     "kGpmGraphicsActive": "NVML_GPM_METRIC_GRAPHICS_UTIL",
     "kGpmTensorActive": "NVML_GPM_METRIC_ANY_TENSOR_UTIL",
     "kGpmDramActive": "NVML_GPM_METRIC_DRAM_BW_UTIL",
+    "kGpmPcieSent": "NVML_GPM_METRIC_PCIE_TX_PER_SEC",
+    "kGpmPcieReceived": "NVML_GPM_METRIC_PCIE_RX_PER_SEC",
     "kGpmMetricCount": "NVML_GPM_METRIC_MAX",
+    "kPcieSent": "NVML_PCIE_UTIL_TX_BYTES",
+    "kPcieReceived": "NVML_PCIE_UTIL_RX_BYTES",
+    "kPcieDirectionCount": "NVML_PCIE_UTIL_COUNT",
+    "kLicenceOfVgpu": "NVML_GRID_LICENSE_FEATURE_CODE_VGPU",
+    "kLicenceTextBytes": "NVML_GRID_LICENSE_BUFFER_SIZE",
+    "kLicencesMax": "NVML_GRID_LICENSE_FEATURE_MAX_COUNT",
     "kUuidNone": "NVML_UUID_TYPE_NONE",
     "kUuidAscii": "NVML_UUID_TYPE_ASCII",
     "kUuidBinary": "NVML_UUID_TYPE_BINARY",
@@ -127,6 +135,8 @@ CONSTANTS = {
     "kFieldEnergy": "NVML_FI_DEV_TOTAL_ENERGY_CONSUMPTION",
     "kFieldRetiredPendingSingleBit": "NVML_FI_DEV_RETIRED_PENDING_SBE",
     "kFieldRetiredPendingDoubleBit": "NVML_FI_DEV_RETIRED_PENDING_DBE",
+    "kFieldNvLinkSent": "NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX",
+    "kFieldNvLinkReceived": "NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX",
     "kFieldRemappedCorrectable": "NVML_FI_DEV_REMAPPED_COR",
     "kFieldRemappedUncorrectable": "NVML_FI_DEV_REMAPPED_UNC",
     "kFieldRemappedPending": "NVML_FI_DEV_REMAPPED_PENDING",
@@ -217,7 +227,7 @@ CONSTANTS = {
     "kTopologyNode": "NVML_TOPOLOGY_NODE",
     "kTopologySystem": "NVML_TOPOLOGY_SYSTEM",
 }
-OWN_CONSTANTS = {"kRecoveryActionCount", "kGpmMetricsMin"}  # NVIDIA has none for them
+OWN_CONSTANTS = {"kRecoveryActionCount", "kGpmMetricsMin", "kScopeAllLinks"}  # NVIDIA has none for them
 
 # Tables of names.cc and the prefix of their names in C.
 NAME_TABLES = {
@@ -267,6 +277,14 @@ STRUCTURES = {
                         PROCESS + INSTANCE_IDS + "protected_memory_bytes=usedGpuCcProtectedMemory"),
     "ProcessDetailListV1": ("nvmlProcessDetailList_v1_t",
                             "version=version mode=mode count=numProcArrayEntries processes=procArray"),
+    "LicenceExpiry": ("nvmlGridLicenseExpiry_t",
+                      "year=year month=month day=day hour=hour minute=min second=sec status=status"),
+    "LicensableFeature": ("nvmlGridLicensableFeature_t",
+                          "feature=featureCode is_licensed=featureState info=licenseInfo product=productName "
+                          "is_enabled=featureEnabled expiry=licenseExpiry"),
+    "LicensableFeatures": ("nvmlGridLicensableFeatures_t",
+                           "is_supported=isGridLicenseSupported count=licensableFeaturesCount "
+                           "features=gridLicensableFeatures"),
     "EventV2": ("nvmlEventData_t", EVENT + INSTANCE_IDS),
     "GpmMetricInfo": ("decltype(nvmlGpmMetric_t::metricInfo)", "short_name=shortName long_name=longName unit=unit"),
     "GpmMetric": ("nvmlGpmMetric_t", "id=metricId code=nvmlReturn value=value info=metricInfo"),

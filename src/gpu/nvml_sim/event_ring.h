@@ -1,5 +1,7 @@
 /// The last events of the machine, for clients that wait for them. Each reader keeps its own position; a reader slower
 /// than the ring loses the oldest events, as with the real library.
+///
+/// The GPUs share one ring, so it has room for the events that a failing GPU posts in seconds, from all of them at once.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +10,7 @@
 
 namespace berth::nvml_sim {
 
-inline constexpr std::uint64_t kEventsMax = 1024;
+inline constexpr std::uint64_t kEventsMax = 32'768;
 
 struct EventRecord {
   std::uint64_t type = 0;    ///< one bit, as NVML's event types

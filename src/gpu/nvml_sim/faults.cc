@@ -57,6 +57,29 @@ bool means_call(std::string_view fault_name, std::string_view call, std::optiona
   return latency && fault_name == name_of(*latency);
 }
 
+bool meets_fault(const GpuRecord& gpu, std::string_view call, std::optional<Latency> latency, std::int64_t now_us) {
+  if (!has_faults(gpu)) return false;
+  return std::ranges::any_of(gpu.faults, [&](const FaultRecord& fault) {
+    switch (fault.kind) {
+      case FaultRecord::kAnswer:
+        return means_call(fault.call, call, latency);
+      case FaultRecord::kXid:
+        return fault.since_us <= now_us;
+      default:
+        return false;
+    }
+  });
+}
+
+namespace {
+
+void remove_fault(GpuRecord& gpu, FaultRecord& fault) {
+  fault = FaultRecord{};
+  --gpu.fault_count;
+}
+
+}  // namespace
+
 std::optional<FaultHit> take_fault(GpuRecord& gpu, std::string_view call, std::optional<Latency> latency) {
   for (FaultRecord& fault : gpu.faults) {
     if (fault.kind != FaultRecord::kAnswer || !means_call(fault.call, call, latency)) continue;
@@ -66,7 +89,7 @@ std::optional<FaultHit> take_fault(GpuRecord& gpu, std::string_view call, std::o
     }
     FaultHit hit{.error = {}, .is_done = fault.is_done != 0, .delay_ms = fault.delay_ms};
     if (fault.error != 0) hit.error = static_cast<nvml_abi::Code>(fault.error);
-    if (--fault.times <= 0) fault = FaultRecord{};
+    if (--fault.times <= 0) remove_fault(gpu, fault);
     return hit;
   }
   return std::nullopt;
@@ -77,17 +100,17 @@ bool add_fault(GpuRecord& gpu, const FaultRecord& fault) {
       std::ranges::find_if(gpu.faults, [](const FaultRecord& other) { return other.kind == FaultRecord::kNone; });
   if (place == std::end(gpu.faults)) return false;
   *place = fault;
+  ++gpu.fault_count;
   return true;
 }
 
 void clear_faults(GpuRecord& gpu) {
   std::ranges::fill(gpu.faults, FaultRecord{});
+  gpu.fault_count = 0;
   ++gpu.fault_clears;
 }
 
-bool has_faults(const GpuRecord& gpu) {
-  return std::ranges::any_of(gpu.faults, [](const FaultRecord& fault) { return fault.kind != FaultRecord::kNone; });
-}
+bool has_faults(const GpuRecord& gpu) { return gpu.fault_count > 0; }
 
 void lose(GpuRecord& gpu) { gpu.is_lost = 1; }
 
@@ -126,23 +149,23 @@ void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid, std:
 }
 
 std::optional<std::int32_t> due_xid(GpuRecord& gpu, std::int64_t now_us) {
+  if (!has_faults(gpu)) return std::nullopt;
   for (FaultRecord& fault : gpu.faults) {
     if (fault.kind != FaultRecord::kXid || fault.since_us > now_us) continue;
     const std::int32_t xid = fault.error;
     fault.since_us += fault.interval_us;
-    if (--fault.times <= 0) fault = FaultRecord{};
+    if (--fault.times <= 0) remove_fault(gpu, fault);
     return xid;
   }
   return std::nullopt;
 }
 
-std::optional<std::int64_t> next_xid_us(const MachineRecord& machine) {
+std::optional<std::int64_t> next_xid_us(const GpuRecord& gpu) {
   std::optional<std::int64_t> next;
-  for (std::uint32_t gpu = 0; gpu < machine.gpu_count; ++gpu) {
-    for (const FaultRecord& fault : machine.gpus[gpu].faults) {
-      if (fault.kind != FaultRecord::kXid) continue;
-      next = std::min(next.value_or(fault.since_us), fault.since_us);
-    }
+  if (!has_faults(gpu)) return next;
+  for (const FaultRecord& fault : gpu.faults) {
+    if (fault.kind != FaultRecord::kXid) continue;
+    next = std::min(next.value_or(fault.since_us), fault.since_us);
   }
   return next;
 }

@@ -22,6 +22,9 @@ struct FaultHit {
 /// a latency does not concern a GPU.
 [[nodiscard]] bool means_call(std::string_view fault_name, std::string_view call, std::optional<Latency> latency);
 
+/// Whether `take_fault` would find a fault for this call, or `due_xid` an XID. Nothing changes.
+[[nodiscard]] bool meets_fault(const GpuRecord& gpu, std::string_view call, std::optional<Latency> latency,
+                               std::int64_t now_us);
 /// The first fault that matches this call. It counts down: the first `after` calls pass, the next `times` are hit.
 [[nodiscard]] std::optional<FaultHit> take_fault(GpuRecord& gpu, std::string_view call, std::optional<Latency> latency);
 
@@ -40,8 +43,8 @@ void raise_xid(MachineRecord& machine, std::uint32_t gpu, std::int32_t xid, std:
 
 /// The next XID of the repeated ones that is due by `now_us`, if any.
 [[nodiscard]] std::optional<std::int32_t> due_xid(GpuRecord& gpu, std::int64_t now_us);
-/// When the next repeated XID is due on any GPU; nothing if none is.
-[[nodiscard]] std::optional<std::int64_t> next_xid_us(const MachineRecord& machine);
+/// When the next repeated XID of a GPU is due; nothing if none is.
+[[nodiscard]] std::optional<std::int64_t> next_xid_us(const GpuRecord& gpu);
 
 /// The keys of `latency_ms`: "init", "read", "set_mig_mode", "create_gpu_instance" ...
 [[nodiscard]] std::string_view name_of(Latency latency);

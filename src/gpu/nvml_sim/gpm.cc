@@ -31,7 +31,14 @@ Answer<double> gpm_metric(const GpmReading& first, const GpmReading& second, std
   const auto mean = [&](std::uint32_t Activity::* percent) {
     return (static_cast<double>(first.activity.*percent) + second.activity.*percent) / 2;
   };
+  const auto mean_rate = [&](std::uint32_t PcieRates::* mib) {
+    return (static_cast<double>(pcie_rates_with(first.activity).*mib) + pcie_rates_with(second.activity).*mib) / 2;
+  };
   switch (metric) {
+    case nvml_abi::kGpmPcieSent:
+      return mean_rate(&PcieRates::sent);
+    case nvml_abi::kGpmPcieReceived:
+      return mean_rate(&PcieRates::received);
     case nvml_abi::kGpmGraphicsActive:
       return mean(&Activity::graphics_percent);
     case nvml_abi::kGpmTensorActive:

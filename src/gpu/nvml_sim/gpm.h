@@ -26,8 +26,8 @@ struct GpmReading {
 [[nodiscard]] Answer<GpmReading> read_gpm(const GpuRecord& gpu, std::optional<std::uint32_t> gpu_instance,
                                           std::int64_t now_us);
 
-/// A metric, in percent: the mean of both samples. kInvalidArgument: the samples are of different devices, or the
-/// second is not later, or there is no such metric. kNotSupported: it is not simulated.
+/// A metric, in percent or MiB/s: the mean of both samples. kInvalidArgument: the samples are of different devices, or
+/// the second is not later, or there is no such metric. kNotSupported: it is not simulated.
 [[nodiscard]] Answer<double> gpm_metric(const GpmReading& first, const GpmReading& second, std::uint32_t metric);
 
 }  // namespace berth::nvml_sim

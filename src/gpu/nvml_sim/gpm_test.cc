@@ -39,6 +39,8 @@ TEST(Gpm, IsTheMeanOfBothSamples) {
   EXPECT_EQ(metric_of(idle, busy, nvml_abi::kGpmGraphicsActive), 40);
   EXPECT_EQ(metric_of(idle, busy, nvml_abi::kGpmTensorActive), 30);
   EXPECT_EQ(metric_of(idle, busy, nvml_abi::kGpmDramActive), 5);
+  EXPECT_EQ(metric_of(idle, busy, nvml_abi::kGpmPcieSent), 1'600);
+  EXPECT_EQ(metric_of(idle, busy, nvml_abi::kGpmPcieReceived), 3'200);
 }
 
 TEST(Gpm, OfAPartitionedGpuIsThatOfItsInstances) {

@@ -99,7 +99,7 @@ struct GpuRecord {
   std::uint32_t is_before_r510 = 0;   ///< the driver refuses 4g next to 3g on an A100
   std::uint32_t generations = 0;      ///< instances made so far, of both kinds
   std::uint32_t fault_clears = 0;     ///< how often the faults were cleared: a call that hangs checks it
-  std::uint32_t unused = 0;
+  std::uint32_t fault_count = 0;      ///< of `faults` that are not kNone: every call looks at it
   std::uint64_t resets = 0;
   std::uint64_t changing_calls = 0;  ///< calls to change this GPU, refused ones included
   GpuInstanceRecord gpu_instances[kGpuInstancesMax];

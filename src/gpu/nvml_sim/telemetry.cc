@@ -87,6 +87,13 @@ Activity activity_of(const GpuRecord& gpu) {
           .dram_percent = set_or(gpu.set_activity.dram, sum.dram_percent / all)};
 }
 
+PcieRates pcie_rates_with(const Activity& activity) {
+  constexpr std::uint32_t kSentOfPercent = 40;
+  constexpr std::uint32_t kReceivedOfPercent = 80;
+  return {.sent = activity.graphics_percent * kSentOfPercent,
+          .received = activity.graphics_percent * kReceivedOfPercent};
+}
+
 Telemetry telemetry_of(const GpuRecord& gpu) {
   const MemoryUse memory = memory_of(gpu);
   const TelemetryLimits limits = limits_of(gpu);

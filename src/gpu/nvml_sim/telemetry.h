@@ -32,6 +32,14 @@ struct Activity {
 /// Of a GPU instance. Requires: it exists.
 [[nodiscard]] Activity activity_of(const GpuRecord& gpu, int gpu_instance);
 
+/// What a GPU sends and receives over PCIe, in MiB/s: made up, in proportion to how busy it is.
+struct PcieRates {
+  std::uint32_t sent = 0;
+  std::uint32_t received = 0;
+  friend bool operator==(const PcieRates&, const PcieRates&) = default;
+};
+[[nodiscard]] PcieRates pcie_rates_with(const Activity& activity);
+
 struct Telemetry {
   std::uint32_t utilization_percent = 0;
   std::uint32_t memory_utilization_percent = 0;

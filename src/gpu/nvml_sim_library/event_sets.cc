@@ -28,6 +28,17 @@ bool EventSets::add(std::uint64_t set, std::uint32_t gpu, std::uint64_t types, c
   return true;
 }
 
+std::uint64_t EventSets::gpus_of(std::uint64_t set) {
+  const std::lock_guard lock(mutex_);
+  const auto found = sets_.find(set);
+  std::uint64_t gpus = 0;
+  if (found == sets_.end()) return gpus;
+  for (std::size_t gpu = 0; gpu < nvml_sim::kGpusMax; ++gpu) {
+    if (found->second.types[gpu] != 0) gpus |= std::uint64_t{1} << gpu;
+  }
+  return gpus;
+}
+
 EventSets::Next EventSets::take(std::uint64_t set, const nvml_sim::MachineRecord& machine) {
   const std::lock_guard lock(mutex_);
   const auto found = sets_.find(set);

@@ -27,6 +27,8 @@ class EventSets {
     Found found = Found::kNothing;
     nvml_sim::EventRecord event;
   };
+  /// The GPUs of which the set wants events: bit N is GPU N. None: no such set.
+  [[nodiscard]] std::uint64_t gpus_of(std::uint64_t set);
   /// Takes the next posted event that the set wants.
   [[nodiscard]] Next take(std::uint64_t set, const nvml_sim::MachineRecord& machine);
 

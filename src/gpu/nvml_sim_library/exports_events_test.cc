@@ -1,9 +1,11 @@
 // Events: which sets get them, from when on, and the duration of waits.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <thread>
+#include <vector>
 
 #include "gpu/nvml_sim/faults.h"
 #include "gpu/nvml_sim_library/exports.h"
@@ -33,10 +35,10 @@ class ExportsEvents : public ::testing::Test {
     machine_.change_machine([&](MachineRecord& machine) { nvml_sim::raise_xid(machine, gpu, xid); });
   }
   /// XIDs that are raised repeatedly, at this rate, from now on.
-  void add_xids(std::int32_t xid, std::int64_t times, std::int64_t interval_us) {
+  void add_xids(std::int32_t xid, std::int64_t times, std::int64_t interval_us, std::uint32_t of = 0) {
     const auto since_1970 = std::chrono::system_clock::now().time_since_epoch();
     const std::int64_t now_us = std::chrono::duration_cast<std::chrono::microseconds>(since_1970).count();
-    machine_.change(0, [&](GpuRecord& gpu) {
+    machine_.change(of, [&](GpuRecord& gpu) {
       ASSERT_TRUE(nvml_sim::add_fault(
           gpu,
           {.kind = FaultRecord::kXid, .error = xid, .times = times, .interval_us = interval_us, .since_us = now_us}));
@@ -105,6 +107,28 @@ TEST_F(ExportsEvents, XidsComeWithTheirRateWhileSomebodyWaits) {
   }
   EXPECT_EQ(wait(), Code::kTimeout);
   EXPECT_EQ(machine_.gpu(0).counters.remapped_uncorrected, 3U);
+}
+
+TEST_F(ExportsEvents, AFloodOnTwoGpusIsCountedByTheReaderOfEach) {
+  constexpr int kTimes = 3'000;
+  std::array<int, 2> counts{};
+  std::vector<std::thread> readers;
+  for (std::uint32_t gpu = 0; gpu < 2; ++gpu) {
+    EventSet set = nullptr;
+    ASSERT_EQ(nvmlEventSetCreate(&set), Code::kSuccess);
+    ASSERT_EQ(nvmlDeviceRegisterEvents(device(gpu), kEventXid, set), Code::kSuccess);
+    readers.emplace_back([&counts, set, gpu] {
+      EventV2 event;
+      while (counts[gpu] < kTimes && nvmlEventSetWait_v2(set, &event, kLongMs) == Code::kSuccess) {
+        if (event.device == device(gpu) && event.data == 63 + gpu) ++counts[gpu];
+      }
+    });
+  }
+  add_xids(63, kTimes, 20, 0);
+  add_xids(64, kTimes, 20, 1);
+  for (std::thread& reader : readers) reader.join();
+  EXPECT_EQ(counts[0], kTimes);
+  EXPECT_EQ(counts[1], kTimes);
 }
 
 TEST_F(ExportsEvents, AWaitEndsWhenTheNextXidIsDue) {

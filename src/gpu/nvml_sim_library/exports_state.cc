@@ -147,6 +147,23 @@ Code nvmlDeviceGetPcieReplayCounter(Device device, std::uint32_t* count) {
   return write_constant(__func__, device, count, 0);
 }
 
+Code nvmlDeviceGetPcieThroughput(Device device, std::uint32_t direction, std::uint32_t* kib_per_second) {
+  constexpr std::uint32_t kKibPerMib = 1024;
+  return ask_gpu(__func__, device, kib_per_second, [&](const Subject& subject) {
+    if (direction >= kPcieDirectionCount) return Code::kInvalidArgument;
+    const nvml_sim::PcieRates rates = nvml_sim::pcie_rates_with(nvml_sim::activity_of(subject.gpu));
+    return write(kib_per_second, (direction == kPcieSent ? rates.sent : rates.received) * kKibPerMib);
+  });
+}
+
+// The GPU is used as a whole: no virtual GPU is licensed.
+Code nvmlDeviceGetGridLicensableFeatures_v4(Device device, LicensableFeatures* features) {
+  return ask_gpu(__func__, device, features, [&](const Subject&) {
+    features->is_supported = 0;
+    return write(&features->count, 0);
+  });
+}
+
 Code nvmlDeviceGetClockInfo(Device device, std::uint32_t clock, std::uint32_t* mhz) {
   return write_clock(__func__, device, clock, mhz, false);
 }
@@ -372,6 +389,10 @@ std::optional<Field> field_of(const GpuRecord& gpu, std::uint32_t id) {
     case kFieldPowerAverage:
     case kFieldPowerInstant:
       return Field{kValueUnsignedInt, nvml_sim::telemetry_of(gpu).power_mw};
+    case kFieldNvLinkSent:
+    case kFieldNvLinkReceived:
+      // No process uses the links. Models that can be partitioned have some, and in MIG mode none can be used.
+      return is_mig_capable && gpu.is_mig_on == 0 ? std::optional(Field{kValueUnsignedLongLong, 0}) : std::nullopt;
     case kFieldRemappedCorrectable:
       return Field{kValueUnsignedInt, counters.remapped_corrected};
     case kFieldRemappedUncorrectable:

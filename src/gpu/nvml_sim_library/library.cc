@@ -70,6 +70,17 @@ void work(SimStateFile& file, const Meeting& met, std::int64_t micros) {
   }
 }
 
+/// When the next repeated XID of these GPUs is due; nothing if none is.
+std::optional<std::int64_t> next_xid_of(const MachineRecord& machine, std::uint64_t gpus) {
+  std::optional<std::int64_t> next;
+  for (std::uint32_t gpu = 0; gpu < machine.gpu_count; ++gpu) {
+    if ((gpus >> gpu & 1U) == 0) continue;
+    const auto xid_us = nvml_sim::next_xid_us(machine.gpus[gpu]);
+    if (xid_us) next = std::min(next.value_or(*xid_us), *xid_us);
+  }
+  return next;
+}
+
 }  // namespace
 
 Library& library() {
@@ -150,7 +161,7 @@ Library::File Library::file() {
   return file_;
 }
 
-Code Library::describe(const char* name, Code arguments, const Describing& answer) {
+Code Library::describe(const char* name, Code arguments, const Describing& answer, std::uint64_t xids_of) {
   const File file = this->file();
   if (file == nullptr) return Code::kUninitialized;
   if (arguments != Code::kSuccess) return arguments;
@@ -163,8 +174,10 @@ Code Library::describe(const char* name, Code arguments, const Describing& answe
   Code code = Code::kSuccess;
   file->read([&](const MachineRecord& machine) {
     if (is_init) latency_us = machine.latency_us[static_cast<int>(Latency::kInit)];
+    const std::int64_t now = now_us();
     for (std::uint32_t gpu = 0; gpu < machine.gpu_count; ++gpu) {
-      if (nvml_sim::has_faults(machine.gpus[gpu])) faulty.push_back(gpu);
+      const std::int64_t due_by = (xids_of >> gpu & 1U) != 0 ? now : INT64_MIN;
+      if (nvml_sim::meets_fault(machine.gpus[gpu], name, latency, due_by)) faulty.push_back(gpu);
     }
     met.interruptions = interruptions_of(machine, met.gpu);
     if (faulty.empty() && latency_us == 0) code = answer(machine);
@@ -203,7 +216,7 @@ Code Library::ask_found(const Call& call, const Finding& find, const Answering& 
   if (call.arguments != Code::kSuccess) return call.arguments;
 
   std::uint32_t gpu = 0;
-  bool is_plain = false;  // neither faults nor latency: answered at once
+  bool is_plain = false;  // neither a fault nor latency: answered at once
   std::int64_t latency_us = 0;
   Code code = Code::kSuccess;
   const auto look = [&](const MachineRecord& machine, bool is_answered) {
@@ -212,7 +225,7 @@ Code Library::ask_found(const Call& call, const Finding& find, const Answering& 
     gpu = target->gpu;
     const GpuRecord& record = machine.gpus[gpu];
     if (record.is_lost != 0) return Code::kGpuIsLost;
-    is_plain = latency_us == 0 && !nvml_sim::has_faults(record);
+    is_plain = latency_us == 0 && !nvml_sim::meets_fault(record, call.name, call.latency, now_us());
     if (!is_plain && !is_answered) return Code::kSuccess;
     return answer({.machine = machine, .gpu = record, .target = *target});
   };
@@ -305,20 +318,23 @@ Code Library::register_events(const Call& call, std::uint64_t types, std::uint64
 Code Library::wait_for_event(const char* name, std::uint64_t set, std::uint32_t timeout_ms,
                              const std::function<void(const MachineRecord&, const nvml_sim::EventRecord&)>& found) {
   constexpr std::int64_t kLookAgainMicros = 250'000;  // XIDs may have been requested meanwhile
-  constexpr std::int64_t kNotBusyMicros = 1'000;
+  constexpr std::int64_t kNotBusyMicros = 10'000;
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::milliseconds(timeout_ms);
   for (;;) {
     std::uint64_t posted = 0;
     std::optional<std::int64_t> xid_us;
     EventSets::Found kind = EventSets::Found::kNothing;
-    const Code code = describe(name, Code::kSuccess, [&](const MachineRecord& machine) {
+    // XIDs of other GPUs are for those who wait for them, or look at these GPUs.
+    const std::uint64_t gpus = sets_.gpus_of(set);
+    const auto look = [&](const MachineRecord& machine) {
       const EventSets::Next next = sets_.take(set, machine);
       kind = next.found;
       posted = machine.events.posted;
-      xid_us = nvml_sim::next_xid_us(machine);
+      xid_us = next_xid_of(machine, gpus);
       if (kind == EventSets::Found::kEvent) found(machine, next.event);
       return kind == EventSets::Found::kNoSet ? Code::kInvalidArgument : Code::kSuccess;
-    });
+    };
+    const Code code = describe(name, Code::kSuccess, look, gpus);
     if (code != Code::kSuccess || kind == EventSets::Found::kEvent) return code;
     const auto left =
         std::chrono::duration_cast<std::chrono::microseconds>(deadline - std::chrono::steady_clock::now()).count();
@@ -326,7 +342,7 @@ Code Library::wait_for_event(const char* name, std::uint64_t set, std::uint32_t 
     const File file = this->file();
     if (file == nullptr) return Code::kUninitialized;
     const std::int64_t until_xid = std::max(xid_us ? *xid_us - now_us() : kLookAgainMicros, kNotBusyMicros);
-    file->wait_for_event(posted, std::min<std::int64_t>({left, kLookAgainMicros, until_xid}));
+    file->wait_for_event(posted, std::min<std::int64_t>({left, kLookAgainMicros, until_xid}), gpus);
   }
 }
 

@@ -63,8 +63,9 @@ class Library {
   /// kUninitialized: it is not initialised.
   [[nodiscard]] nvml_abi::Code shut_down();
 
-  /// A query about the machine.
-  [[nodiscard]] nvml_abi::Code describe(const char* name, nvml_abi::Code arguments, const Describing& answer);
+  /// A query about the machine. `xids_of`: the GPUs (bit N: GPU N) of which XIDs that are due are raised first.
+  [[nodiscard]] nvml_abi::Code describe(const char* name, nvml_abi::Code arguments, const Describing& answer,
+                                        std::uint64_t xids_of = UINT64_MAX);
   /// A query about the target of a handle.
   [[nodiscard]] nvml_abi::Code ask(const Call& call, const Answering& answer);
   /// Looks an object up and returns its handle.

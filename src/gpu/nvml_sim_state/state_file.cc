@@ -14,6 +14,7 @@
 #include <climits>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <mutex>
 
 #include "base/core/ensure.h"
@@ -75,14 +76,34 @@ void put_back(Image& image) {
   changing_of(image).store(kNothing, std::memory_order_release);
 }
 
-/// Wakes the readers that wait for events, if any were posted since the last time. If a dead holder did not get to it,
-/// the next one does it.
+/// The bits by which a futex knows the GPUs of events: two GPUs share one.
+std::uint32_t futex_bits(std::uint64_t gpus) {
+  constexpr int kBits = 32;
+  return static_cast<std::uint32_t>(gpus) | static_cast<std::uint32_t>(gpus >> kBits);
+}
+
+/// The GPUs of the last `count` events; all of them if that cannot be known.
+std::uint64_t gpus_of_last(const nvml_sim::EventRing& ring, std::uint32_t count) {
+  if (count > std::min(ring.posted, nvml_sim::kEventsMax)) return UINT64_MAX;
+  std::uint64_t gpus = 0;
+  for (std::uint64_t back = 1; back <= count; ++back) {
+    const std::uint32_t gpu = ring.events[(ring.posted - back) % nvml_sim::kEventsMax].gpu;
+    if (gpu >= kGpusMax) return UINT64_MAX;
+    gpus |= std::uint64_t{1} << gpu;
+  }
+  return gpus;
+}
+
+/// Wakes the readers that wait for the events posted since the last time. If a dead holder did not get to it, the next
+/// one does it.
 void wake_readers(Image& image) {
   const auto posted = static_cast<std::uint32_t>(image.machine.events.posted);
   const std::atomic_ref word(image.header.posted_word);
-  if (word.load() == posted) return;
+  const std::uint32_t woken = word.load();
+  if (woken == posted) return;
+  const std::uint32_t bits = futex_bits(gpus_of_last(image.machine.events, posted - woken));
   word.store(posted);
-  ::syscall(SYS_futex, &image.header.posted_word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+  ::syscall(SYS_futex, &image.header.posted_word, FUTEX_WAKE_BITSET, INT_MAX, nullptr, nullptr, bits);
 }
 
 /// An open-file-description lock of one byte. It ends with the descriptor's last holder.
@@ -248,13 +269,17 @@ SimStateFile::ChangeLock::~ChangeLock() {
   file_->locks_->changes[gpu_].unlock();
 }
 
-void SimStateFile::wait_for_event(std::uint64_t posted, std::int64_t micros_max) {
-  constexpr std::int64_t kMicrosPerSecond = 1'000'000;
+void SimStateFile::wait_for_event(std::uint64_t posted, std::int64_t micros_max, std::uint64_t gpus) {
   constexpr std::int64_t kNanosPerMicro = 1'000;
+  constexpr std::int64_t kNanosPerSecond = 1'000'000'000;
   Image& image = image_at(mapped_);
-  const timespec limit = {static_cast<time_t>(micros_max / kMicrosPerSecond),
-                          static_cast<long>(micros_max % kMicrosPerSecond * kNanosPerMicro)};
-  ::syscall(SYS_futex, &image.header.posted_word, FUTEX_WAIT, static_cast<std::uint32_t>(posted), &limit, nullptr, 0);
+  timespec now = {};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  const std::int64_t nanos = now.tv_nsec + micros_max * kNanosPerMicro;
+  const timespec limit = {now.tv_sec + static_cast<time_t>(nanos / kNanosPerSecond),
+                          static_cast<long>(nanos % kNanosPerSecond)};
+  ::syscall(SYS_futex, &image.header.posted_word, FUTEX_WAIT_BITSET, static_cast<std::uint32_t>(posted), &limit,
+            nullptr, futex_bits(gpus));
 }
 
 }  // namespace berth::edges

@@ -58,8 +58,9 @@ class SimStateFile {
   };
   [[nodiscard]] ChangeLock lock_changes(std::uint32_t gpu);
 
-  /// Waits until an event is posted after `posted`, or for at most `micros_max`. May return spuriously.
-  void wait_for_event(std::uint64_t posted, std::int64_t micros_max);
+  /// Waits until an event of one of these GPUs (bit N: GPU N) is posted after `posted`, or for at most `micros_max`.
+  /// May return spuriously.
+  void wait_for_event(std::uint64_t posted, std::int64_t micros_max, std::uint64_t gpus = UINT64_MAX);
 
   /// To be called in the child of a fork: closes the parent's file without touching its locks. Nothing else may be
   /// called afterwards.

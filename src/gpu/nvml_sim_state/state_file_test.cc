@@ -464,7 +464,7 @@ TEST(SimStateFile, AWaitForAnEventEndsWhenOneIsPosted) {
   });
   is_ready.set();
   const auto waited = time_of([&] {
-    while (copy_of(*file)->events.posted == 0) file->wait_for_event(0, kLongMicros);
+    while (copy_of(*file)->events.posted == 0) file->wait_for_event(0, kLongMicros, 1);  // of GPU 0
   });
   EXPECT_LT(waited, std::chrono::microseconds(kLongMicros / 2));
   EXPECT_EQ(copy_of(*file)->events.events[0].number, 48U);

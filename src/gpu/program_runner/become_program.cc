@@ -20,6 +20,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -31,7 +32,8 @@ namespace {
 constexpr int kNotExecutedStatus = 127;
 constexpr mode_t kHomeMode = 0700;
 constexpr int kRemoveMillisMax = 30'000;
-constexpr rlim_t kProcessesMax = 4096;  // of a user, threads included
+constexpr rlim_t kProcessesMax = 4096;            // of a user, threads included
+constexpr std::string_view kKilledFirst = "500";  // of 1000: before what serves the whole machine
 
 /// Standard error is the log already.
 [[noreturn]] void give_up(const char* what) {
@@ -52,7 +54,15 @@ void set_limits(const programs::ProgramStart& start) {
   set_limit(RLIMIT_CORE, 0, "RLIMIT_CORE");
   set_limit(RLIMIT_NOFILE, static_cast<rlim_t>(start.files_max), "RLIMIT_NOFILE");
   if (start.memory_mib) set_limit(RLIMIT_DATA, static_cast<rlim_t>(*start.memory_mib) << kMib, "RLIMIT_DATA");
+  if (start.file_mib) set_limit(RLIMIT_FSIZE, static_cast<rlim_t>(*start.file_mib) << kMib, "RLIMIT_FSIZE");
   if (start.uid) set_limit(RLIMIT_NPROC, kProcessesMax, "RLIMIT_NPROC");
+}
+
+/// Where memory runs out the kernel ends programs before the agent, their keepers, `berth up` and the gateway. Set with
+/// privileges, it is a bound that the program cannot lower.
+void become_killed_first() {
+  const Descriptor file(::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC));
+  if (file.is_open()) static_cast<void>(::write(file.number(), kKilledFirst.data(), kKilledFirst.size()));
 }
 
 /// The bounding set must shrink while there are privileges; the other sets are dropped with the user.
@@ -120,6 +130,7 @@ void become_program(const programs::ProgramStart& start, const std::string& home
   }
   reset_signals();
   ::umask(077);
+  become_killed_first();
   set_limits(start);
   become_user(start);
   // After the change of the user, which clears it.

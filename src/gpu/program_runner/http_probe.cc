@@ -3,18 +3,22 @@
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
+#include <sys/random.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <fstream>
-#include <sstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/core/text.h"
+#include "base/listeners/listener_users.h"
+#include "domain/ports/http_message.h"
+#include "serving/replica_proof/replica_proof.h"
 
 namespace berth::edges {
 namespace {
@@ -45,6 +49,21 @@ std::string_view body_in(std::string_view answer) {
   return end == std::string_view::npos ? std::string_view() : answer.substr(end + 4, kShownBytesMax);
 }
 
+std::vector<HttpField> fields_in(std::string_view answer) {
+  std::vector<HttpField> fields;
+  std::string_view head = answer.substr(0, answer.find("\r\n\r\n"));
+  while (!head.empty()) {
+    std::string_view line = head.substr(0, head.find("\r\n"));
+    head.remove_prefix(std::min(line.size() + 2, head.size()));
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    std::string_view value = line.substr(colon + 1);
+    while (value.starts_with(' ')) value.remove_prefix(1);
+    fields.push_back({std::string(line.substr(0, colon)), std::string(value)});
+  }
+  return fields;
+}
+
 }  // namespace
 
 std::optional<ProbeAnswer> HttpProbe::step(const ProbeQuestion& question) {
@@ -55,7 +74,7 @@ std::optional<ProbeAnswer> HttpProbe::step(const ProbeQuestion& question) {
     if (auto failed = send()) return failed;
     if (!request_.empty()) return std::nullopt;
   }
-  return receive();
+  return receive(question);
 }
 
 std::optional<ProbeAnswer> HttpProbe::begin(const ProbeQuestion& question) {
@@ -64,7 +83,16 @@ std::optional<ProbeAnswer> HttpProbe::begin(const ProbeQuestion& question) {
   request_ = fmt::format("{} {} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nConnection: close\r\n",
                          question.is_post ? "POST" : "GET", question.path, question.port);
   if (question.is_post) request_ += "Content-Length: 0\r\n";
-  if (!question.key.empty()) request_ += fmt::format("berth-key: {}\r\n", question.key);
+  nonce_.clear();
+  if (!question.key.empty()) {
+    std::array<std::uint64_t, 2> bits{};
+    if (::getrandom(bits.data(), sizeof(bits), 0) != static_cast<ssize_t>(sizeof(bits))) {
+      return end(0, "was not asked: the kernel gives no random bytes");
+    }
+    nonce_ = fmt::format("{:016x}{:016x}", bits[0], bits[1]);
+    request_ += fmt::format("{}: {}\r\n{}: {}\r\n", serving::kKeyHeader, serving::request_token(question.key),
+                            serving::kNonceHeader, nonce_);
+  }
   request_ += "\r\n";
   const sockaddr_in address = loopback(question.port);
   const int connected = ::connect(socket_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address));
@@ -83,7 +111,19 @@ std::optional<ProbeAnswer> HttpProbe::send() {
   return end(0, fmt::format("does not take a request: {}", std::strerror(errno)));
 }
 
-std::optional<ProbeAnswer> HttpProbe::receive() {
+/// Whether the answer proves that the program gave it.
+bool HttpProbe::is_from_the_program(const ProbeQuestion& question) const {
+  if (question.key.empty()) return true;
+  sockaddr_in own{};
+  socklen_t size = sizeof(own);
+  if (::getsockname(socket_.number(), reinterpret_cast<sockaddr*>(&own), &size) != 0) return false;
+  const std::string client = fmt::format("127.0.0.1:{}", ntohs(own.sin_port));
+  const std::string generation = fmt::format("{}", question.generation);
+  return serving::has_proof(fields_in(received_), question.key,
+                            {.nonce = nonce_, .slice = question.slice, .generation = generation, .client = client});
+}
+
+std::optional<ProbeAnswer> HttpProbe::receive(const ProbeQuestion& question) {
   std::array<char, kAnswerBytesMax> buffer{};
   const ssize_t count = ::recv(socket_.number(), buffer.data(), buffer.size(), MSG_DONTWAIT);
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return std::nullopt;
@@ -92,6 +132,7 @@ std::optional<ProbeAnswer> HttpProbe::receive() {
   if (count > 0 && received_.size() < kAnswerBytesMax && !is_head_whole) return std::nullopt;
   const int status = status_in(received_);
   if (status == 0) return end(0, "answers no HTTP");
+  if (!is_from_the_program(question)) return end(0, "another process answers at its port");
   return end(status, fmt::format("answers {} {}", status, in_quotes(body_in(received_))));
 }
 
@@ -111,24 +152,8 @@ int free_loopback_port() {
 }
 
 bool is_taken_by_another(int port, std::int64_t uid) {
-  const std::string wanted = fmt::format(":{:04X}", port);
-  for (const char* const path : {"/proc/net/tcp", "/proc/net/tcp6"}) {
-    std::ifstream file(path);
-    std::string line;
-    while (std::getline(file, line)) {
-      // sl local_address rem_address st tx:rx tr:tm retrnsmt uid ..; state 0A listens
-      std::istringstream words(line);
-      std::string number;
-      std::string local;
-      std::string remote;
-      std::string state;
-      std::string skipped;
-      std::int64_t owner = 0;
-      words >> number >> local >> remote >> state >> skipped >> skipped >> skipped >> owner;
-      if (words && state == "0A" && local.ends_with(wanted) && owner != uid) return true;
-    }
-  }
-  return false;
+  const auto users = listener_users(port);
+  return users && std::ranges::any_of(*users, [uid](std::int64_t each) { return each != uid; });
 }
 
 }  // namespace berth::edges

@@ -13,7 +13,9 @@ struct ProbeQuestion {
   int port = 0;          ///< on the loopback interface
   bool is_post = false;  ///< else GET
   std::string path;
-  std::string key = {};  ///< for the header `berth-key`; empty: none
+  std::string key = {};  ///< that the program proves to have (serving/replica_proof); empty: it has none
+  std::string slice = {};
+  std::uint64_t generation = 0;
 };
 
 /// A status of HTTP, or why there is none.
@@ -32,10 +34,12 @@ class HttpProbe {
  private:
   [[nodiscard]] std::optional<ProbeAnswer> begin(const ProbeQuestion& question);
   [[nodiscard]] std::optional<ProbeAnswer> send();
-  [[nodiscard]] std::optional<ProbeAnswer> receive();
+  [[nodiscard]] std::optional<ProbeAnswer> receive(const ProbeQuestion& question);
+  [[nodiscard]] bool is_from_the_program(const ProbeQuestion& question) const;
   [[nodiscard]] ProbeAnswer end(int status, std::string message);
 
   Descriptor socket_;
+  std::string nonce_;     ///< of the question
   std::string request_;   ///< what is not sent yet
   std::string received_;  ///< at most a few KiB
 };

@@ -14,8 +14,10 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdlib>
+#include <filesystem>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -243,6 +245,8 @@ int run_keeper(const std::string& folder, std::int64_t start_number) {
   auto record = text ? programs::read_program_record(*text, folder + program_files::kRecord) : pass_on(text.error());
   if (record && start_number == 0 && !record->is_wanted) {
     remove_home(folder + program_files::kHome, record->start);
+    std::error_code ignored;
+    std::filesystem::remove_all(folder, ignored);  // what cannot be removed is still there for the agent to see
     return 0;
   }
   if (!record || record->starts != start_number || !record->is_wanted) return 1;

@@ -19,7 +19,7 @@ inline constexpr const char* kModels = "/models";
 }  // namespace program_files
 
 /// Runs start number `start_number` of the program in this folder, and returns the exit status of the keeper once no
-/// process of the program is left. Number 0 of a program that is not wanted: only removes its home. Requires: one
+/// process of the program is left. Number 0 of a program that is not wanted: only removes its folder. Requires: one
 /// thread.
 ///
 /// - It starts nothing if another keeper is at work, if the record describes another start, or if it is not wanted: so

@@ -60,7 +60,7 @@ Result<void> link_model(const std::string& models, const std::string& model, con
 /// Copies what `berth up` wrote of the device. Returns how many requests it takes at a time.
 Result<std::int64_t> copy_device_file(const ProcessOrder& order, const StartPlace& place) {
   if (!place.rules.simulated_devices) {
-    return invalid("simulated_devices: wanted a folder in the configuration of the hands, found none");
+    return invalid("simulated_devices: wanted a folder in the configuration of the GPU agent, found none");
   }
   const std::string name = programs::program_name(order.slice, order.generation) + ".yaml";
   const auto text = read_foreign_file(*place.rules.simulated_devices, name, kDeviceFileMax);
@@ -136,6 +136,7 @@ Result<programs::ProgramRecord> prepare_start(programs::ProgramRecord record, co
   record.start.environment = environment_of(record, place.folder + program_files::kHome);
   record.start.is_serve = is_serve;
   record.start.memory_mib = plan.limits.memory_mib;
+  record.start.file_mib = plan.limits.file_mib;
   record.start.files_max = plan.limits.files_max;
   return record;
 }

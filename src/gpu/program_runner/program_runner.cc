@@ -8,7 +8,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <mutex>
@@ -23,7 +25,9 @@
 #include "gpu/program_runner/become_program.h"
 #include "gpu/program_runner/disk_records.h"
 #include "gpu/program_runner/keeper.h"
+#include "gpu/program_runner/left_processes.h"
 #include "gpu/program_runner/prepare_start.h"
+#include "gpu/program_runner/programs_state.h"
 #include "gpu/program_runner/running_process.h"
 #include "gpu/program_runner/simulated_process.h"
 #include "gpu/program_runner/trusted_file.h"
@@ -38,63 +42,14 @@ namespace {
 using Kept = WatchedProgram::Kept;
 
 constexpr std::size_t kProgramsMax = 512;
-constexpr std::size_t kMessageLogBytes = 1024;
 constexpr Micros kTick = Micros(20'000);               // while a program starts
 constexpr Micros kProbePause = Micros(50'000);         // between two questions
 constexpr Micros kProbePatience = Micros::seconds(5);  // for the answer of a GET
 constexpr int kRestMillisMax = 60'000;
-constexpr mode_t kPassableMode = 0711;  // a program's user must reach its home
 
 Instant steady_now() {
   const auto since = std::chrono::steady_clock::now().time_since_epoch();
   return Instant(std::chrono::duration_cast<std::chrono::microseconds>(since).count());
-}
-
-std::string programs_folder(const programs::ProgramRules& rules) { return rules.state + "/programs"; }
-
-std::string uids_path(const programs::ProgramRules& rules) { return rules.state + "/uids"; }
-
-/// The lines of the log since the last start, at its end.
-std::string lines_of_start(const std::string& folder) {
-  std::string text = read_end(folder + program_files::kLog, 4 * kMessageLogBytes);
-  const std::size_t begin = text.rfind("[berth] start ");
-  const std::size_t line_end = begin == std::string::npos ? begin : text.find('\n', begin);
-  if (line_end != std::string::npos) text.erase(0, line_end + 1);
-  if (const std::size_t own = text.rfind("[berth] "); own != std::string::npos) text.resize(own);
-  return programs::last_lines(text, kMessageLogBytes);
-}
-
-/// The current boot, or nothing: programs of another one are gone.
-std::string boot_id() {
-  const auto text = read_record_file("/proc/sys/kernel/random/boot_id");
-  return text.value_or("");
-}
-
-Result<void> prepare_state(const programs::ProgramRules& rules) {
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(rules.state).parent_path(), ignored);
-  if (auto made = make_own_folder(rules.state, kPassableMode); !made) return made;
-  if (auto trusted = check_trusted(rules.state); !trusted) return invalid("programs_state: " + trusted.error().message);
-  return make_own_folder(programs_folder(rules), kPassableMode);
-}
-
-Result<programs::TenantUids> read_uids_file(const programs::ProgramRules& rules) {
-  const auto text = read_record_file(uids_path(rules));
-  if (!text && text.error().code == ErrorCode::kNotFound) return programs::TenantUids();
-  if (!text) return pass_on(text.error());
-  return programs::TenantUids::read(*text, uids_path(rules));
-}
-
-/// An agent that was killed lets its lock go a little later than its successor begins.
-Result<Descriptor> lock_state(const programs::ProgramRules& rules) {
-  constexpr int kTries = 100;
-  constexpr std::chrono::milliseconds kPause{50};
-  for (int i = 0; i < kTries; ++i) {
-    auto lock = lock_file(rules.state + "/lock", LockWait::kNone);
-    if (!lock || lock->is_open()) return lock;
-    std::this_thread::sleep_for(kPause);
-  }
-  return fail(ErrorCode::kUnavailable, rules.state + ": another berth hands uses this programs_state");
 }
 
 }  // namespace
@@ -202,7 +157,7 @@ class ProgramRunner::Watch {
     WatchedProgram program{.record = {.order = order}, .folder = programs_folder(options_.rules) + "/" + name};
     program.record.drain_seconds = programs::limits_of(order, options_.rules).drain_seconds;
     if (auto given = give_user(program); !given) return given;
-    if (auto made = make_own_folder(program.folder, kPassableMode); !made) return made;
+    if (auto made = make_program_folder(program.folder); !made) return made;
     if (auto saved = write_record(program.folder + program_files::kRecord, text_of(program.record)); !saved)
       return saved;
     program.start_at = steady_now();
@@ -277,9 +232,22 @@ class ProgramRunner::Watch {
     program.ready_until = now + Micros::seconds(program.record.ready_seconds);
     if (!program.record.is_wanted) program.phase = ProcessPhase::kDraining;
     WatchedProgram& kept = programs_.emplace(name, std::move(program)).first->second;
+    restore_failures(kept, now);
     if (kept.record.starts == 0) return;
     kept.kept = Kept::kUnknown;
     find_keeper(kept, now);
+  }
+
+  /// A program that has failed goes on to wait.
+  static void restore_failures(WatchedProgram& program, Instant now) {
+    if (program.record.failures_us.empty()) return;
+    std::vector<Instant> failures;
+    for (const std::int64_t micros : program.record.failures_us) failures.emplace_back(micros);
+    program.restarts.restore(failures, Micros(program.record.pause_us), now);
+    program.start_at = std::clamp(failures.back() + program.restarts.pause(), now, now + program.restarts.pause());
+    program.message = "failed before the agent was started again";
+    const std::string lines = lines_of_start(program.folder);
+    if (!lines.empty()) program.message += ": " + lines;
   }
 
   /// Which process holds the lock, if one does.
@@ -292,12 +260,20 @@ class ProgramRunner::Watch {
         program.kept = Kept::kYes;
         program.pid = run->program.pid;
         program.is_asked_to_end = false;
-        if (program.record.is_wanted && program.record.start_time) program.phase = ProcessPhase::kReady;
+        if (program.record.is_wanted && program.record.start_time) {
+          program.phase = ProcessPhase::kReady;
+          program.restarts.became_ready(now);
+        }
         return change(program);
       }
     }
     const auto lock = lock_file(program.folder + program_files::kLock, LockWait::kNone);
     if (lock && !lock->is_open()) return;  // it has not written its number yet
+    if (program.record.is_wanted && program.record.failed_start == program.record.starts) {
+      program.kept = Kept::kNo;  // it was counted by the earlier agent
+      program.phase = ProcessPhase::kFailed;
+      return change(program);
+    }
     end(program, now);
   }
 
@@ -377,6 +353,7 @@ class ProgramRunner::Watch {
       return;
     }
     if (auto given = give_user(program); !given) return fail_start(program, given.error().message, now);
+    if (end_left(program) > 0) return fail_start(program, "processes of an earlier start cannot be ended", now);
     const bool is_simulated = options_.simulated_state.has_value();
     auto prepared = prepare_start(program.record,
                                   {.rules = options_.rules, .is_simulated = is_simulated, .folder = program.folder});
@@ -413,6 +390,11 @@ class ProgramRunner::Watch {
     program.phase = ProcessPhase::kFailed;
     program.message = message;
     program.start_at = program.restarts.failed(now);
+    program.record.failures_us.clear();
+    for (const Instant at : program.restarts.failure_times()) program.record.failures_us.push_back(at.micros());
+    program.record.pause_us = program.restarts.pause().count();
+    program.record.failed_start = program.record.starts;
+    save(program);
     const std::string_view first_line = std::string_view(message).substr(0, message.find('\n'));
     options_.log(fmt::format("{}: failed: {}", std::filesystem::path(program.folder).filename().string(), first_line));
     change(program);
@@ -453,8 +435,12 @@ class ProgramRunner::Watch {
         return;
       }
     }
-    const auto answer =
-        program.probe.step({.port = record.port, .is_post = is_serve, .path = record.ready, .key = record.key});
+    const auto answer = program.probe.step({.port = record.port,
+                                            .is_post = is_serve,
+                                            .path = record.ready,
+                                            .key = record.key,
+                                            .slice = record.order.slice,
+                                            .generation = record.order.generation});
     if (!answer) {
       if (!is_serve && now - program.probe_since > kProbePatience) {
         program.probe.forget();
@@ -500,30 +486,47 @@ class ProgramRunner::Watch {
     return "its keeper was killed";
   }
 
-  /// The kernel has killed the program itself; what is left of it in the simulated machine is taken away here.
+  /// What killed keepers have left of the tenants' programs, or of this one. Returns how many processes are left.
+  std::size_t end_left(const WatchedProgram& program) const {
+    ProcessesOf whose{.home = program.folder + program_files::kHome};
+    if (options_.rules.separates_users) whose.uids = *options_.rules.uids;
+    return end_left_processes(whose);
+  }
+
+  /// The kernel has killed the program itself, but not its descendants.
   void clean_after_keeper(const WatchedProgram& program) {
     const auto text = read_record_file(program.folder + program_files::kRun);
     const auto run = text ? programs::read_run_record(*text, program.folder) : pass_on(text.error());
     if (!run || run->start_number != program.record.starts) return;
     const Descriptor left = open_process(run->program);
     if (left.is_open()) send_signal(left, SIGKILL);
+    if (end_left(program) > 0) options_.log(program.folder + ": processes of the program cannot be ended");
     if (options_.simulated_state) {
       unlist_simulated_process(*options_.simulated_state, static_cast<pid_t>(run->program.pid));
     }
   }
 
-  /// Whether something of a stopped program is left. Its home is removed by a process of its user.
+  /// Whether something of a stopped program is left. Its files are removed by a process of their own, as there may be
+  /// many, and others of its user can add some meanwhile.
   bool remove(WatchedProgram& program) {
-    std::error_code ignored;
-    const bool has_home = std::filesystem::exists(program.folder + program_files::kHome, ignored);
-    if (has_home && !program.is_cleaning) {
-      program.is_cleaning = true;
+    if (!std::exchange(program.is_cleaning, true)) {
+      if (end_left(program) > 0) options_.log(program.folder + ": processes of the program cannot be ended");
       if (spawn(program, 0)) return true;
     }
-    std::filesystem::remove_all(program.folder, ignored);
+    std::error_code ignored;
+    if (std::filesystem::exists(program.folder, ignored)) put_aside(program.folder);
     program.phase = ProcessPhase::kStopped;
     change(program);
     return false;
+  }
+
+  /// For the next start of the agent to remove.
+  void put_aside(const std::string& folder) {
+    const std::string to = fmt::format("{}/{}", removed_folder(options_.rules), steady_now().micros());
+    std::error_code trouble;
+    std::filesystem::rename(folder, to, trouble);
+    options_.log(
+        fmt::format("{}: cannot be removed as a whole{}", folder, trouble ? "" : ": what is left is in " + to));
   }
 
   const ProgramRunnerOptions options_;

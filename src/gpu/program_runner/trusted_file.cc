@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
@@ -67,6 +68,32 @@ Result<void> check_trusted(const std::string& path) {
     left = target + "/" + left;
   }
   return check_part(path, "/");
+}
+
+Result<JudgedText> read_and_judge(const std::string& path, std::size_t bytes_max) {
+  const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  struct stat opened = {};
+  if (!file.is_open() || ::fstat(file.number(), &opened) != 0) {
+    const auto code = errno == ENOENT ? ErrorCode::kNotFound : ErrorCode::kUnavailable;
+    return fail(code, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+  }
+  if (!S_ISREG(opened.st_mode)) return invalid(path + ": wanted a regular file, found another one");
+  JudgedText judged{.text = "", .is_trusted = check_trusted(path)};
+  struct stat there = {};
+  const bool is_it =
+      ::stat(path.c_str(), &there) == 0 && there.st_dev == opened.st_dev && there.st_ino == opened.st_ino;
+  if (judged.is_trusted && !is_it) judged.is_trusted = invalid(path + ": wanted one file, found another one meanwhile");
+  std::array<char, 65'536> piece{};
+  while (true) {
+    const ssize_t count = ::read(file.number(), piece.data(), piece.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0)
+      return fail(ErrorCode::kUnavailable, fmt::format("{}: cannot be read: {}", path, std::strerror(errno)));
+    if (count == 0) return judged;
+    judged.text.append(piece.data(), static_cast<std::size_t>(count));
+    if (judged.text.size() > bytes_max)
+      return invalid(fmt::format("{}: wanted at most {} bytes, found more", path, bytes_max));
+  }
 }
 
 Result<void> check_trusted_program(const std::string& path) {

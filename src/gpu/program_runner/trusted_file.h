@@ -1,6 +1,7 @@
 /// Files that nobody but root and this user can change.
 #pragma once
 
+#include <cstddef>
 #include <string>
 
 #include "base/core/result.h"
@@ -10,6 +11,14 @@ namespace berth::edges {
 /// Error (kInvalidInput): the file, or a folder or link on the way to it, belongs to another user, or others may
 /// write it. A folder with the sticky bit, such as /tmp, is fine.
 [[nodiscard]] Result<void> check_trusted(const std::string& path);
+
+/// The text of a file, and whether it can be trusted as above. Both are said of the file that was opened, whatever
+/// the path means by now. Errors: kNotFound, kUnavailable, kInvalidInput (no regular file, more than `bytes_max`).
+struct JudgedText {
+  std::string text;
+  Result<void> is_trusted;
+};
+[[nodiscard]] Result<JudgedText> read_and_judge(const std::string& path, std::size_t bytes_max);
 
 /// The same, and it is a program.
 [[nodiscard]] Result<void> check_trusted_program(const std::string& path);

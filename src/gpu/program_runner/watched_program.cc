@@ -4,7 +4,7 @@
 
 namespace berth::edges {
 
-static_assert(kFieldCount<ProcessReport> == 12);
+static_assert(kFieldCount<ProcessReport> == 13);
 
 ProcessReport report_of(const WatchedProgram& program, Instant now) {
   const programs::ProgramRecord& record = program.record;
@@ -14,6 +14,7 @@ ProcessReport report_of(const WatchedProgram& program, Instant now) {
           .pid = runs ? program.pid : 0,
           .port = runs ? record.port : 0,
           .key = runs ? record.key : "",
+          .uid = record.start.uid,
           .in_flight_max = record.in_flight_max,
           .drain = Micros::seconds(record.drain_seconds),
           .start_time = record.start_time,

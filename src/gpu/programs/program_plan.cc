@@ -53,8 +53,8 @@ Result<void> check_place(const ProcessOrder& order) {
 Result<void> check_tenant(const ProcessOrder& order, std::string_view field, std::string_view name,
                           const std::vector<std::string>& tenants) {
   if (std::ranges::find(tenants, order.tenant) != tenants.end()) return {};
-  return invalid(fmt::format("{}: wanted one that the hands allow tenant {}, found {}", field, in_quotes(order.tenant),
-                             in_quotes(name)));
+  return invalid(fmt::format("{}: wanted one that the GPU agent allows tenant {}, found {}", field,
+                             in_quotes(order.tenant), in_quotes(name)));
 }
 
 Result<void> check_parameter(std::string_view field, const std::string& value, const Expression& expression) {
@@ -90,7 +90,7 @@ Result<void> check_serve(const ProcessOrder& order, const ProgramRules& rules) {
   const auto name = order.parameters.find(std::string(kServeRepository));
   const auto folder = name == order.parameters.end() ? rules.repositories.end() : rules.repositories.find(name->second);
   if (folder == rules.repositories.end()) {
-    return invalid(fmt::format("run.serve.repository: wanted a repository of the hands ({}), found {}",
+    return invalid(fmt::format("run.serve.repository: wanted a repository of the GPU agent ({}), found {}",
                                names_in(rules.repositories),
                                name == order.parameters.end() ? "none" : in_quotes(name->second)));
   }
@@ -127,8 +127,8 @@ Result<void> check_order(const ProcessOrder& order, const ProgramRules& rules) {
   if (order.template_name == kServeTemplate) return check_serve(order, rules);
   const auto made = rules.templates.find(order.template_name);
   if (made != rules.templates.end()) return check_template(order, made->second);
-  return invalid(fmt::format("run.template: wanted a template of the hands ({}), found {}", names_in(rules.templates),
-                             in_quotes(order.template_name)));
+  return invalid(fmt::format("run.template: wanted a template of the GPU agent ({}), found {}",
+                             names_in(rules.templates), in_quotes(order.template_name)));
 }
 
 ProgramPlan plan_of(const ProcessOrder& order, const ProgramRules& rules, const StartPlaces& places) {

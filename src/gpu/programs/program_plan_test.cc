@@ -98,10 +98,10 @@ TEST(ProgramPlan, OrdersAgainstTheRulesSayFieldWantedAndFound) {
        "\"a/../b\""},
       {changed(triton_order(), "more", "a"),
        R"(run.parameters: wanted parameters of template triton (model), found "more")"},
-      {other_tenant, R"(run.template: wanted one that the hands allow tenant "other", found "triton")"},
+      {other_tenant, R"(run.template: wanted one that the GPU agent allows tenant "other", found "triton")"},
       {changed(serve_order(), "model", "../x"), "run.serve.model: wanted a text"},
       {changed(serve_order(), "repository", "none"),
-       R"(run.serve.repository: wanted a repository of the hands (demo), found "none")"},
+       R"(run.serve.repository: wanted a repository of the GPU agent (demo), found "none")"},
       {changed(serve_order(), "device", "x"), R"(run.serve: wanted repository and model, found "device")"},
       {no_slice, "slice: wanted a name"},
       {no_device, "device: wanted the UUID"}};

@@ -16,7 +16,7 @@ using json::Writer;
 constexpr std::size_t kRecordBytesMax = std::size_t{1} << 20U;
 constexpr std::size_t kRecordValuesMax = 4096;
 
-static_assert(kFieldCount<ProcessOrder> == 6 && kFieldCount<ProgramStart> == 6 && kFieldCount<ProgramRecord> == 11);
+static_assert(kFieldCount<ProcessOrder> == 6 && kFieldCount<ProgramStart> == 7 && kFieldCount<ProgramRecord> == 14);
 static_assert(kFieldCount<ProcessIdentity> == 2 && kFieldCount<RunRecord> == 3 && kFieldCount<EndRecord> == 2);
 
 template <class Record, class Read>
@@ -55,6 +55,7 @@ void write_start(Writer& json, const ProgramStart& start) {
   json.member("is_serve", start.is_serve);
   if (start.uid) json.member("uid", *start.uid);
   if (start.memory_mib) json.member("memory_mib", *start.memory_mib);
+  if (start.file_mib) json.member("file_mib", *start.file_mib);
   json.member("files_max", start.files_max).close_object();
 }
 
@@ -65,7 +66,7 @@ std::vector<std::string> read_texts(const yaml::Value& value) {
 }
 
 ProgramStart read_start(const yaml::Value& value) {
-  value.check_keys({"words", "environment", "is_serve", "uid", "memory_mib", "files_max"});
+  value.check_keys({"words", "environment", "is_serve", "uid", "memory_mib", "file_mib", "files_max"});
   ProgramStart start;
   start.words = read_texts(value.at("words"));
   start.environment = read_texts(value.at("environment"));
@@ -73,8 +74,18 @@ ProgramStart read_start(const yaml::Value& value) {
   if (const yaml::Value uid = value.at("uid"); uid.is_written()) start.uid = uid.whole({1, UINT32_MAX});
   if (const yaml::Value memory = value.at("memory_mib"); memory.is_written())
     start.memory_mib = memory.whole({1, INT64_MAX});
+  if (const yaml::Value size = value.at("file_mib"); size.is_written()) start.file_mib = size.whole({1, INT64_MAX});
   start.files_max = value.at("files_max").whole({});
   return start;
+}
+
+/// Records of earlier versions have none.
+void read_failures(const yaml::Value& root, ProgramRecord& record) {
+  if (const yaml::Value failures = root.at("failures_us"); failures.is_written()) {
+    for (const yaml::Value& each : failures.items("a list of times")) record.failures_us.push_back(each.whole({}));
+  }
+  if (const yaml::Value pause = root.at("pause_us"); pause.is_written()) record.pause_us = pause.whole({});
+  if (const yaml::Value start = root.at("failed_start"); start.is_written()) record.failed_start = start.whole({});
 }
 
 void write_identity(Writer& json, const ProcessIdentity& identity) {
@@ -99,6 +110,8 @@ std::string text_of(const ProgramRecord& record) {
   json.member("ready_seconds", record.ready_seconds).member("drain_seconds", record.drain_seconds);
   json.member("in_flight_max", record.in_flight_max);
   write_start(json.key("start"), record.start);
+  json.list("failures_us", record.failures_us).member("pause_us", record.pause_us);
+  json.member("failed_start", record.failed_start);
   return json.close_object().take_line();
 }
 
@@ -119,7 +132,7 @@ std::string text_of(const EndRecord& record) {
 Result<ProgramRecord> read_program_record(std::string_view text, const std::string& path) {
   return read_record<ProgramRecord>(text, path, [](const yaml::Value& root) {
     root.check_keys({"order", "is_wanted", "starts", "port", "key", "ready", "start_time_us", "ready_seconds",
-                     "drain_seconds", "in_flight_max", "start"});
+                     "drain_seconds", "in_flight_max", "start", "failures_us", "pause_us", "failed_start"});
     ProgramRecord record;
     record.order = read_record_order(root.at("order"));
     record.is_wanted = root.at("is_wanted").truth();
@@ -133,6 +146,7 @@ Result<ProgramRecord> read_program_record(std::string_view text, const std::stri
     record.drain_seconds = root.at("drain_seconds").whole({});
     record.in_flight_max = root.at("in_flight_max").whole({});
     record.start = read_start(root.at("start"));
+    read_failures(root, record);
     return record;
   });
 }

@@ -19,6 +19,7 @@ struct ProgramStart {
   bool is_serve = false;                           ///< the program is this one, whatever the first word says
   std::optional<std::int64_t> uid = std::nullopt;  ///< absent: that of the keeper
   std::optional<std::int64_t> memory_mib = std::nullopt;
+  std::optional<std::int64_t> file_mib = std::nullopt;  ///< absent: of a record of an earlier version
   std::int64_t files_max = 0;
   friend bool operator==(const ProgramStart&, const ProgramStart&) = default;
 };
@@ -36,6 +37,9 @@ struct ProgramRecord {
   std::int64_t drain_seconds = 0;
   std::int64_t in_flight_max = 1;
   ProgramStart start = {};
+  std::vector<std::int64_t> failures_us = {};  ///< of the clock of this boot; see RestartClock
+  std::int64_t pause_us = 0;
+  std::int64_t failed_start = 0;  ///< number of the latest start whose failure is among them
   friend bool operator==(const ProgramRecord&, const ProgramRecord&) = default;
 };
 

@@ -30,9 +30,17 @@ TEST(ProgramRecord, ComesBackFromItsText) {
                                        .is_serve = true,
                                        .uid = 600'000,
                                        .memory_mib = 5,
-                                       .files_max = 64}};
+                                       .file_mib = 6,
+                                       .files_max = 64},
+                             .failures_us = {1, 20},
+                             .pause_us = 2'000'000,
+                             .failed_start = 4};
   EXPECT_EQ(read_program_record(text_of(record), "p").value(), record);
   EXPECT_EQ(read_program_record(text_of(ProgramRecord()), "p").value(), ProgramRecord());
+  // Of a version that did not keep failures.
+  std::string earlier = text_of(ProgramRecord());
+  earlier.replace(earlier.find(R"(,"failures_us")"), std::string::npos, "}\n");
+  EXPECT_EQ(read_program_record(earlier, "p").value(), ProgramRecord());
   const RunRecord run{.start_number = 4, .keeper = {.pid = 5, .started = 6}, .program = {.pid = 7, .started = 8}};
   EXPECT_EQ(read_run_record(text_of(run), "p").value(), run);
   const EndRecord end{.start_number = 4, .how = "ended with status 1"};

@@ -25,6 +25,7 @@ struct ProgramLimits {
   std::int64_t drain_seconds = 30;   ///< for requests in flight, before it is stopped
   std::int64_t in_flight_max = 1;
   std::optional<std::int64_t> memory_mib = std::nullopt;  ///< of private memory, per process
+  std::int64_t file_mib = 16'384;                         ///< of a file that it writes
   std::int64_t files_max = 1024;                          ///< open at a time, per process
   friend bool operator==(const ProgramLimits&, const ProgramLimits&) = default;
 };

@@ -27,11 +27,12 @@ constexpr std::int64_t kFilesMax = 1'000'000;
 constexpr std::int64_t kUidFirst = 1'000;  // below are the users of the system
 constexpr std::int64_t kUidLast = 4'294'967'293;
 
-constexpr std::array<std::string_view, 9> kTemplateKeys = {"command",       "parameters",    "ready",
-                                                           "ready_seconds", "drain_seconds", "tenants",
-                                                           "in_flight_max", "memory_mib",    "files_max"};
-constexpr std::array<std::string_view, 8> kRepositoryKeys = {
-    "path", "tenants", "engine", "ready_seconds", "drain_seconds", "in_flight_max", "memory_mib", "files_max"};
+constexpr std::array<std::string_view, 10> kTemplateKeys = {
+    "command", "parameters",    "ready",      "ready_seconds", "drain_seconds",
+    "tenants", "in_flight_max", "memory_mib", "file_mib",      "files_max"};
+constexpr std::array<std::string_view, 9> kRepositoryKeys = {"path",          "tenants",       "engine",
+                                                             "ready_seconds", "drain_seconds", "in_flight_max",
+                                                             "memory_mib",    "file_mib",      "files_max"};
 
 /// Names of templates, repositories and parameters.
 bool is_rule_name(std::string_view text) {
@@ -80,6 +81,7 @@ ProgramLimits read_limits(const yaml::Value& value, ProgramLimits limits) {
   read("ready_seconds", limits.ready_seconds, {1, kSecondsMax});
   read("drain_seconds", limits.drain_seconds, {0, kSecondsMax});
   read("in_flight_max", limits.in_flight_max, {1, kInFlightMax});
+  read("file_mib", limits.file_mib, {1, kMemoryMibMax});
   read("files_max", limits.files_max, {16, kFilesMax});
   if (const yaml::Value memory = value.at("memory_mib"); memory.is_written()) {
     limits.memory_mib = memory.whole({1, kMemoryMibMax});

@@ -13,6 +13,16 @@ Instant RestartClock::failed(Instant now) {
   return now + pause_;
 }
 
+void RestartClock::restore(const std::vector<Instant>& failures, Micros pause, Instant now) {
+  failures_.clear();
+  for (const Instant each : failures) {
+    if (each > now || (!failures_.empty() && each < failures_.back())) continue;
+    failures_.push_back(each);
+    if (failures_.size() > kLoopingFrom) failures_.pop_front();
+  }
+  pause_ = std::clamp(pause, Micros(0), kPauseMax);
+}
+
 std::int64_t RestartClock::failures(Instant now) const {
   return std::ranges::count_if(failures_, [&](Instant at) { return now - at < kWindow; });
 }

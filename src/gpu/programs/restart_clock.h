@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <deque>
 #include <optional>
+#include <vector>
 
 #include "base/core/instant.h"
 
@@ -25,6 +26,12 @@ class RestartClock {
   /// Failures in the last ten minutes, at most kLoopingFrom are counted.
   [[nodiscard]] std::int64_t failures(Instant now) const;
   [[nodiscard]] bool is_looping(Instant now) const;
+
+  /// What has to be kept over a restart of the agent: times of failures in ascending order, and the last pause.
+  [[nodiscard]] const std::deque<Instant>& failure_times() const { return failures_; }
+  [[nodiscard]] Micros pause() const { return pause_; }
+  /// Goes on from there. Failures after `now` and surplus ones are left out.
+  void restore(const std::vector<Instant>& failures, Micros pause, Instant now);
 
  private:
   Micros pause_ = Micros(0);  ///< the last one; 0: none yet

@@ -42,5 +42,19 @@ TEST(RestartClock, TenFailuresInTenMinutesAreALoop) {
   EXPECT_EQ(clock.failures(Instant::at_second(2000)), 0);
 }
 
+TEST(RestartClock, GoesOnAfterARestart) {
+  RestartClock before;
+  for (int i = 0; i < 3; ++i) static_cast<void>(before.failed(Instant::at_second(100 + i)));
+  RestartClock after;
+  const std::vector<Instant> failures(before.failure_times().begin(), before.failure_times().end());
+  after.restore(failures, before.pause(), Instant::at_second(110));
+  EXPECT_EQ(after.failures(Instant::at_second(110)), 3);
+  EXPECT_EQ(after.failed(Instant::at_second(110)), Instant::at_second(118));
+  after.restore({Instant::at_second(5), Instant::at_second(3), Instant::at_second(99)}, Micros::seconds(-1),
+                Instant::at_second(50));
+  EXPECT_EQ(after.failures(Instant::at_second(50)), 1) << "of a damaged record only what can be true";
+  EXPECT_EQ(after.failed(Instant::at_second(50)), Instant::at_second(51));
+}
+
 }  // namespace
 }  // namespace berth::programs

@@ -163,6 +163,12 @@ void Reflector::list_anew() {
   listed_.clear();
 }
 
+void Reflector::restart() {
+  list_anew();
+  line_count_ = 0;
+  wait_until_.reset();
+}
+
 void Reflector::note_success() {
   back_off_.reset();
   wait_until_.reset();

@@ -65,6 +65,9 @@ class Reflector {
   /// The end of a WatchStep.
   void take_end(const Result<KubeAnswer>& outcome, Instant now, Rng& rng);
 
+  /// The next step is a list, at once: what the cache holds is compared with it as always.
+  void restart();
+
   /// Whether a list has been read to its end.
   [[nodiscard]] bool is_synced() const { return list_count_ > 0; }
   /// Complete lists so far.

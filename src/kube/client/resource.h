@@ -18,6 +18,8 @@ struct Resource {
 inline constexpr Resource kPods = {"", "v1", "pods", "Pod", true};
 inline constexpr Resource kNodes = {"", "v1", "nodes", "Node"};
 inline constexpr Resource kNamespaces = {"", "v1", "namespaces", "Namespace"};
+inline constexpr Resource kConfigMaps = {"", "v1", "configmaps", "ConfigMap", true};
+inline constexpr Resource kLeases = {"coordination.k8s.io", "v1", "leases", "Lease", true};
 inline constexpr Resource kEvents = {"events.k8s.io", "v1", "events", "Event", true};
 inline constexpr Resource kResourceSlices = {"resource.k8s.io", "v1", "resourceslices", "ResourceSlice"};
 inline constexpr Resource kResourceClaims = {"resource.k8s.io", "v1", "resourceclaims", "ResourceClaim", true};

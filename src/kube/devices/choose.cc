@@ -1,10 +1,11 @@
 #include "kube/devices/choose.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
+
+#include "kube/devices/shortage.h"
 
 namespace berth::kube {
 namespace {
@@ -51,6 +52,15 @@ class NodeSearch {
   bool run() {
     devices_.resize(claims_.size());
     return place(0, 0);
+  }
+  /// Why `run` found nothing.
+  [[nodiscard]] Shortage shortage() {
+    for (const Claim* const claim : claims_) {
+      for (const DeviceRequest& request : claim->requests) {
+        if (auto found = shortage_of(request)) return *std::move(found);
+      }
+    }
+    return {.what = "units for all of its requests together"};
   }
   [[nodiscard]] std::int64_t cost() const { return cost_; }
   [[nodiscard]] std::vector<std::vector<AllocatedDevice>> taken() && { return std::move(devices_); }
@@ -105,6 +115,29 @@ class NodeSearch {
     }
     std::ranges::sort(found);
     return found;
+  }
+
+  /// Of a request alone; nothing if some device is free for it.
+  [[nodiscard]] std::optional<Shortage> shortage_of(const DeviceRequest& request) {
+    std::optional<Shortage> units;
+    bool is_any_selected = false;
+    for (const RequestOption& option : request.options) {
+      if (!candidates(option).empty()) return std::nullopt;
+      for (const PoolState& pool : pools_) {
+        std::vector<std::size_t> usable;
+        for (const std::size_t device : chooser_.matched(option, pool, around_)) {
+          const Device& facts = pool.pool.devices[device];
+          if (facts.node != node_) continue;
+          is_any_selected = true;
+          if (!is_kept_away(facts, pool.pool.name, option, around_)) usable.push_back(device);
+        }
+        if (usable.empty()) continue;
+        Shortage found = unit_shortage(pool, usable);
+        if (!units || found.free > units->free) units = std::move(found);
+      }
+    }
+    if (units) return units;
+    return Shortage{.what = is_any_selected ? "device taint" : "device selector"};
   }
 
   [[nodiscard]] const Device* device_of(const AllocatedDevice& taken) const {
@@ -192,33 +225,35 @@ Choice Chooser::choose(const PodFacts& pod, std::span<const Claim* const> claims
   }
   std::optional<Chosen> best;
   std::int64_t best_cost = 0;
-  std::map<std::string, int> short_of;
+  Shortages shortages;
   for (const auto& [name, pools] : pools_of) {
     if (!node.empty() && name != node) continue;
     const auto facts = around.nodes.find(name);
     const auto used = around.used.find(name);
-    const auto why = avoided.contains(name) ? std::optional<std::string>("taken back by the scheduler lately")
-                     : facts == around.nodes.end()
-                         ? std::optional<std::string>("no such node")
-                         : unfit(pod, facts->second, used == around.used.end() ? NodeRoom{} : used->second);
+    std::optional<Shortage> why;
+    if (avoided.contains(name)) {
+      why = Shortage{.what = "taken back by the scheduler lately"};
+    } else if (facts == around.nodes.end()) {
+      why = Shortage{.what = "no such node"};
+    } else {
+      why = node_shortage(pod, facts->second, used == around.used.end() ? NodeRoom{} : used->second);
+    }
     if (why) {
-      ++short_of[*why];
+      shortages.add(*why);
       continue;
     }
     NodeSearch search(*this, around, claims, name);
     for (const PoolState* pool : pools) search.add(*pool);
     if (!search.run()) {
-      ++short_of["no free devices that fit"];
+      shortages.add(search.shortage());
     } else if (!best || search.cost() < best_cost) {
       best_cost = search.cost();
       best = Chosen{name, std::move(search).taken()};
     }
   }
   if (best) return *std::move(best);
-  std::vector<std::string> reasons;
-  for (const auto& [reason, count] : short_of) reasons.push_back(fmt::format("{}: {}", reason, count));
-  if (reasons.empty()) return NoChoice{"no node has devices of owned pools"};
-  return NoChoice{fmt::format("none of the nodes with owned devices will do ({})", fmt::join(reasons, ", "))};
+  if (shortages.is_empty()) return NoChoice{"no node has devices of owned pools"};
+  return NoChoice{fmt::format("none of the nodes with owned devices will do ({})", shortages.text())};
 }
 
 }  // namespace berth::kube

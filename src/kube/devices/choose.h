@@ -18,10 +18,10 @@ namespace berth::kube {
 
 /// Foreign rules that taint devices; empty fields match all.
 struct DeviceTaintRuleFacts {
-  std::string driver;
-  std::string pool;
-  std::string device;
-  DeviceTaint taint;
+  std::string driver = {};
+  std::string pool = {};
+  std::string device = {};
+  DeviceTaint taint = {};
   friend bool operator==(const DeviceTaintRuleFacts&, const DeviceTaintRuleFacts&) = default;
 };
 
@@ -55,6 +55,12 @@ class Chooser {
   /// Whether some device of an owned pool, free or not, is selected by a request of the claim.
   [[nodiscard]] bool is_of_owned(const Claim& claim, const Surroundings& around);
 
+  /// The devices of a pool that an option selects, ascending: free or not, tainted or not. Valid until the next call.
+  [[nodiscard]] const std::vector<std::size_t>& selected(const RequestOption& option, const PoolState& pool,
+                                                         const Surroundings& around) {
+    return matched(option, pool, around);
+  }
+
   /// A class came, changed or went.
   void forget_classes() { matched_.clear(); }
 
@@ -63,7 +69,6 @@ class Chooser {
     std::int64_t stamp = 0;
     std::vector<std::size_t> devices;
   };
-  /// The devices of a pool that an option selects. They stay until the pool is put together anew.
   [[nodiscard]] const std::vector<std::size_t>& matched(const RequestOption& option, const PoolState& pool,
                                                         const Surroundings& around);
 

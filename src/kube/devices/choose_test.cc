@@ -88,7 +88,7 @@ TEST(Choose, ASmallDeviceGoesWhereItRulesOutTheLeast) {
   EXPECT_EQ(toy.chosen({claim("1g")}), "a 1g-5");
   EXPECT_EQ(toy.chosen({claim("3g")}), "a 3g-0");
   toy.hold("a", "3g-0");
-  EXPECT_THAT(toy.chosen({claim("3g")}), HasSubstr("no free devices that fit: 1"));
+  EXPECT_THAT(toy.chosen({claim("3g")}), HasSubstr("units: 1 node (4 wanted on one GPU, at most 2 free)"));
   toy.inventory.free({{kToyDriver, "a"}, "gpu-0-mig-3g-0"});
   EXPECT_EQ(toy.chosen({claim("3g")}), "a 3g-0");
 }
@@ -104,7 +104,7 @@ TEST(Choose, AllClaimsOfAPodOnOneNodeOrNone) {
   Toy toy({"a", "b"});
   toy.hold("a", "1g-0");
   toy.hold("b", "1g-4");
-  EXPECT_THAT(toy.chosen({claim("3g"), claim("3g")}), HasSubstr("no free devices that fit: 2"));
+  EXPECT_THAT(toy.chosen({claim("3g"), claim("3g")}), HasSubstr("units for all of its requests together: 2 nodes"));
   EXPECT_EQ(toy.chosen({claim("3g"), claim("2g")}), "a 3g-4 2g-2");
 }
 
@@ -134,21 +134,21 @@ TEST(Choose, NodesThatDoNotSuitThePodAreNamed) {
     toy.nodes["a"] = read_node(node_of(ready_node("a", rest))).value();
   };
   becomes(R"("unschedulable":true)");
-  EXPECT_THAT(toy.chosen({claim("1g")}), HasSubstr("(cordoned: 1)"));
+  EXPECT_THAT(toy.chosen({claim("1g")}), HasSubstr("(node cordoned: 1 node)"));
   becomes(R"("taints":[{"key":"k","effect":"NoSchedule"}])");
-  EXPECT_THAT(toy.chosen({claim("1g")}), HasSubstr("(taint: 1)"));
+  EXPECT_THAT(toy.chosen({claim("1g")}), HasSubstr("(node taint: 1 node)"));
   pod.tolerations = {{.key = "k", .is_any_value = true}};
   EXPECT_EQ(toy.chosen({claim("3g")}, pod), "a 3g-4");
   pod.node_selector = {{"zone", "x"}};
-  EXPECT_THAT(toy.chosen({claim("1g")}, pod), HasSubstr("(selector: 1)"));
+  EXPECT_THAT(toy.chosen({claim("1g")}, pod), HasSubstr("(node selector: 1 node)"));
   pod.node_selector.clear();
   pod.wants.cpu = 7'000;
   toy.used["a"] = {.cpu = 2'000};
-  EXPECT_THAT(toy.chosen({claim("1g")}, pod), HasSubstr("(cpu: 1)"));
+  EXPECT_THAT(toy.chosen({claim("1g")}, pod), HasSubstr("(node CPU: 1 node (7000 m wanted, at most 6000 m free))"));
   pod.wants.cpu = 6'000;
   EXPECT_EQ(toy.chosen({claim("3g")}, pod), "a 3g-4");
   pod.affinity = {{{.key = "kubernetes.io/hostname", .op = "NotIn", .values = {"a"}}}};
-  EXPECT_THAT(toy.chosen({claim("1g")}, pod), HasSubstr("(affinity: 1)"));
+  EXPECT_THAT(toy.chosen({claim("1g")}, pod), HasSubstr("(node affinity: 1 node)"));
 }
 
 TEST(Choose, TaintedDevicesAreForRequestsThatTolerateThem) {
@@ -159,7 +159,14 @@ TEST(Choose, TaintedDevicesAreForRequestsThatTolerateThem) {
   tolerant.requests[0].options[0].tolerations = {{.key = "k", .is_any_value = true}};
   toy.hold("a", "1g-6");
   EXPECT_EQ(toy.chosen({tolerant}), "a 3g-0");
-  EXPECT_THAT(toy.chosen({claim("3g")}), HasSubstr("no free devices that fit: 1"));
+  EXPECT_THAT(toy.chosen({claim("3g")}), HasSubstr("units: 1 node (4 wanted on one GPU, at most 7 free)"));
+}
+
+TEST(Choose, ADeviceThatIsTaintedOrNotSelectedIsNoMatterOfUnits) {
+  Toy toy({"a"});
+  toy.rules["r"] = {.driver = kToyDriver, .taint = {"k", "", "NoExecute"}};
+  EXPECT_THAT(toy.chosen({claim("3g")}), HasSubstr("device taint: 1 node"));
+  EXPECT_THAT(toy.chosen({claim("7g")}), HasSubstr("device selector: 1 node"));
 }
 
 TEST(Choose, CountsAlternativesAndMatchingAttributes) {
@@ -185,7 +192,7 @@ TEST(Choose, CountsAlternativesAndMatchingAttributes) {
                   R"("constraints":[{"matchAttribute":"gpu.nvidia.com/profile"}]}}})"))
           .value();
   Toy empty({"a"});
-  EXPECT_THAT(empty.chosen({matching}), HasSubstr("no free devices that fit"));
+  EXPECT_THAT(empty.chosen({matching}), HasSubstr("units for all of its requests together: 1 node"));
   matching.constraints[0].attribute = "gpu.nvidia.com/type";
   EXPECT_EQ(empty.chosen({matching}).substr(0, 4), "a 1g");
 }

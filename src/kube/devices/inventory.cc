@@ -127,11 +127,13 @@ std::optional<std::size_t> PoolState::find(std::string_view device) const {
 }
 
 void PoolState::take(std::size_t device) {
+  ++change_count;
   is_taken[device] = true;
   for (const CounterUse& use : pool.devices[device].uses) left[use.counter] -= use.amount;
 }
 
 void PoolState::release(std::size_t device) {
+  ++change_count;
   is_taken[device] = false;
   for (const CounterUse& use : pool.devices[device].uses) left[use.counter] += use.amount;
 }
@@ -193,6 +195,7 @@ Result<void> Inventory::put_slice(const std::string& name, const yaml::Node* sli
 }
 
 void Inventory::rebuild(const PoolName& name) {
+  ++structure_count_;
   pools_.erase(name);
   std::int64_t newest = -1;
   for (const std::string& slice : slices_of_[name]) newest = std::max(newest, slices_.at(slice).generation);

@@ -17,6 +17,7 @@ namespace berth::kube {
 struct PoolState {
   Pool pool;
   std::int64_t stamp = 0;               ///< another one each time the pool is put together
+  std::int64_t change_count = 0;        ///< of devices that were taken or released
   std::vector<bool> is_taken = {};      ///< by device
   std::vector<std::int64_t> left = {};  ///< by counter, milli; may be negative where others overbooked
   std::vector<std::int64_t> loss = {};  ///< by free device: what taking it would rule out
@@ -43,6 +44,8 @@ class Inventory {
 
   /// The complete pools, by name.
   [[nodiscard]] const std::map<PoolName, PoolState>& pools() const { return pools_; }
+  /// Another number whenever a pool has come, gone or been put together again.
+  [[nodiscard]] std::int64_t structure_count() const { return structure_count_; }
   [[nodiscard]] const std::set<DeviceName>& held() const { return held_; }
 
  private:
@@ -61,6 +64,7 @@ class Inventory {
   std::map<PoolName, PoolState> pools_;
   std::set<DeviceName> held_;
   std::int64_t stamp_ = 0;
+  std::int64_t structure_count_ = 0;
 };
 
 }  // namespace berth::kube

@@ -156,6 +156,7 @@ Result<PodFacts> read_pod(const yaml::Node& object) {
   auto identity = identity_of(object);
   if (!identity) return pass_on(identity.error());
   PodFacts pod{.identity = *std::move(identity)};
+  pod.created = json::text_at(object, {"metadata", "creationTimestamp"});
   for (const yaml::Node& gate : json::list_at(object, {"spec", "schedulingGates"})) {
     pod.gates.emplace_back(json::text_at(gate, {"name"}));
   }
@@ -181,20 +182,20 @@ Result<PodFacts> read_pod(const yaml::Node& object) {
 }
 
 std::optional<std::string> unfit(const PodFacts& pod, const NodeFacts& node, const NodeRoom& used) {
-  if (node.is_cordoned) return "cordoned";
-  if (!node.is_ready) return "not ready";
-  if (!tolerates_all(pod, node)) return "taint";
+  if (node.is_cordoned) return "node cordoned";
+  if (!node.is_ready) return "node not ready";
+  if (!tolerates_all(pod, node)) return "node taint";
   for (const auto& [key, value] : pod.node_selector) {
     const auto label = node.labels.find(key);
-    if (label == node.labels.end() || label->second != value) return "selector";
+    if (label == node.labels.end() || label->second != value) return "node selector";
   }
   const auto suits_term = [&](const std::vector<LabelRequirement>& term) {
     return !term.empty() && std::ranges::all_of(term, [&](const LabelRequirement& each) { return suits(each, node); });
   };
-  if (!pod.affinity.empty() && std::ranges::none_of(pod.affinity, suits_term)) return "affinity";
-  if (used.cpu + pod.wants.cpu > node.room.cpu) return "cpu";
-  if (used.memory + pod.wants.memory > node.room.memory) return "memory";
-  if (used.pods + pod.wants.pods > node.room.pods) return "pods";
+  if (!pod.affinity.empty() && std::ranges::none_of(pod.affinity, suits_term)) return "node affinity";
+  if (used.cpu + pod.wants.cpu > node.room.cpu) return "node CPU";
+  if (used.memory + pod.wants.memory > node.room.memory) return "node memory";
+  if (used.pods + pod.wants.pods > node.room.pods) return "pods of the node";
   return std::nullopt;
 }
 

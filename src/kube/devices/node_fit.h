@@ -22,6 +22,7 @@ struct NodeRoom {
   std::int64_t cpu = 0;
   std::int64_t memory = 0;
   std::int64_t pods = 0;
+  friend bool operator==(const NodeRoom&, const NodeRoom&) = default;
 };
 
 struct NodeFacts {
@@ -31,6 +32,7 @@ struct NodeFacts {
   NodeRoom room = {};  ///< allocatable
   bool is_cordoned = false;
   bool is_ready = false;
+  friend bool operator==(const NodeFacts&, const NodeFacts&) = default;
 };
 
 /// A requirement of node affinity.
@@ -48,6 +50,7 @@ struct PodClaim {
 
 struct PodFacts {
   Identity identity = {};
+  std::string created = {};  ///< creationTimestamp: its texts have the order of the times
   std::vector<std::string> gates = {};
   std::string node = {};
   std::vector<PodClaim> claims = {};
@@ -64,8 +67,8 @@ struct PodFacts {
 [[nodiscard]] Result<NodeFacts> read_node(const yaml::Node& object);
 [[nodiscard]] Result<PodFacts> read_pod(const yaml::Node& object);
 
-/// Why the pod does not suit the node, in a word: "cordoned", "not ready", "taint", "selector", "affinity", "cpu",
-/// "memory", "pods"; nothing if it does. `used` is what its pods take.
+/// Why the pod does not suit the node, in words: "node cordoned", "node not ready", "node taint", "node selector",
+/// "node affinity", "node CPU", "node memory", "pods of the node"; nothing if it does. `used` is what its pods take.
 [[nodiscard]] std::optional<std::string> unfit(const PodFacts& pod, const NodeFacts& node, const NodeRoom& used);
 
 }  // namespace berth::kube

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 
+#include "base/json/node_text.h"
 #include "kube/devices/claim.h"
 
 namespace berth::kube {
@@ -41,6 +43,27 @@ bool is_owned(const std::vector<OwnedPools>& own, const PoolName& pool) {
     return entry.driver == pool.driver &&
            (!entry.pools || std::ranges::find(*entry.pools, pool.pool) != entry.pools->end());
   });
+}
+
+std::vector<OwnedPools> owned_by_rules(const std::vector<PageItem>& rules) {
+  std::map<std::string, OwnedPools> own;
+  for (const PageItem& item : rules) {
+    const std::string driver(json::text_at(item.object, {"spec", "deviceSelector", "driver"}));
+    const std::string pool(json::text_at(item.object, {"spec", "deviceSelector", "pool"}));
+    if (json::text_at(item.object, {"metadata", "labels", kManagedByLabel}) != kFieldManager || driver.empty() ||
+        json::text_at(item.object, {"spec", "taint", "key"}) != kOwnedTaint) {
+      continue;
+    }
+    OwnedPools& entry = own.try_emplace(driver, OwnedPools{driver, std::vector<std::string>{}}).first->second;
+    if (pool.empty()) {
+      entry.pools.reset();
+    } else if (entry.pools) {
+      entry.pools->push_back(pool);
+    }
+  }
+  std::vector<OwnedPools> entries;
+  for (auto& [driver, entry] : own) entries.push_back(std::move(entry));
+  return entries;
 }
 
 std::vector<Write> taint_rules(const std::vector<OwnedPools>& own) {

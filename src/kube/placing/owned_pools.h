@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "kube/client/page.h"
 #include "kube/client/write.h"
 #include "kube/devices/device.h"
 
@@ -21,6 +22,9 @@ struct OwnedPools {
 
 /// The label of rules that Berth wrote, so that those of removed entries are found.
 inline constexpr std::string_view kManagedByLabel = "app.kubernetes.io/managed-by";
+
+/// The pools that rules of Berth name, as entries.
+[[nodiscard]] std::vector<OwnedPools> owned_by_rules(const std::vector<PageItem>& rules);
 
 /// A DeviceTaintRule for each entry and pool, as applies.
 [[nodiscard]] std::vector<Write> taint_rules(const std::vector<OwnedPools>& own);

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <tuple>
 #include <utility>
 
 #include "base/json/node_text.h"
 #include "base/json/tree.h"
+#include "kube/placing/alike.h"
 
 namespace berth::kube {
 namespace {
@@ -48,20 +50,30 @@ const std::vector<Resource>& followed_resources() {
   return kFollowed;
 }
 
-Placing::Placing(PlacingOptions options)
-    : options_(std::move(options)), event_pace_(kEventsPerSecond, kEventsPerSecond) {}
+Placing::Placing(PlacingOptions options) : options_(std::move(options)), event_pace_(kEventsPerSecond, 1) {}
 
 bool Placing::is_synced() const {
   return std::ranges::all_of(followed_resources(),
                              [&](const Resource& resource) { return listed_.contains(std::string(resource.plural)); });
 }
 
+void Placing::lead(std::int64_t epoch) {
+  options_.epoch = epoch;
+  listed_.clear();
+}
+
+void Placing::own(std::vector<OwnedPools> own) {
+  options_.own = std::move(own);
+  ++change_count_;
+  known_gpus_.forget();
+}
+
 void Placing::take(std::string_view plural, const Change& change) {
+  if (plural == kNodes.plural) return take_node(change);
   ++change_count_;
   if (plural == kResourceSlices.plural) return take_slice(change);
   if (plural == kDeviceClasses.plural) return take_class(change);
   if (plural == kDeviceTaintRules.plural) return take_rule(change);
-  if (plural == kNodes.plural) return take_node(change);
   if (plural == kPods.plural) return take_pod(change);
   if (plural == kResourceClaims.plural) return take_claim(change);
 }
@@ -74,6 +86,7 @@ void Placing::take_slice(const Change& change) {
 
 void Placing::take_class(const Change& change) {
   chooser_.forget_classes();
+  known_gpus_.forget();
   classes_.erase(change.identity.name.name);
   if (is_gone(change)) return;
   if (auto read = read_class(change.object)) classes_.emplace(change.identity.name.name, *std::move(read));
@@ -81,6 +94,7 @@ void Placing::take_class(const Change& change) {
 
 void Placing::take_rule(const Change& change) {
   rules_.erase(change.identity.name.name);
+  known_gpus_.forget();
   if (is_gone(change)) return;
   const auto text = [&](std::initializer_list<std::string_view> keys) {
     return std::string(json::text_at(change.object, keys));
@@ -95,9 +109,14 @@ void Placing::take_rule(const Change& change) {
 }
 
 void Placing::take_node(const Change& change) {
-  nodes_.erase(change.identity.name.name);
-  if (is_gone(change)) return;
-  if (auto read = read_node(change.object)) nodes_.emplace(change.identity.name.name, *std::move(read));
+  auto read = is_gone(change) ? Result<NodeFacts>(fail(ErrorCode::kNotFound, "gone")) : read_node(change.object);
+  const auto found = nodes_.find(change.identity.name.name);
+  // Most changes of a node are heartbeats.
+  if (read && found != nodes_.end() && found->second == *read) return;
+  ++change_count_;
+  known_gpus_.forget();
+  if (found != nodes_.end()) nodes_.erase(found);
+  if (read) nodes_.emplace(change.identity.name.name, *std::move(read));
 }
 
 void Placing::take_pod(const Change& change) {
@@ -280,22 +299,39 @@ Placing::PodClaims Placing::claims_of(const PodFacts& pod) {
 std::vector<Action> Placing::decide(Instant now, const std::string& wall) {
   std::vector<Action> actions;
   if (!is_synced()) return actions;
+  refused_.clear();  // from here on devices are only taken
   refresh_pools();
   refresh_rooms();
-  std::vector<std::pair<std::int64_t, ObjectName>> order;
+  std::vector<std::tuple<std::string, std::int64_t, ObjectName>> order;
   for (const auto& [name, pod] : pods_) {
     const bool is_open = pod.node.empty() && !pod.is_finished && !pod.is_being_deleted && !pod.claims.empty();
-    if (is_open) order.emplace_back(pod_states_.at(name).arrival, name);
+    if (is_open) order.emplace_back(pod.created, pod_states_.at(name).arrival, name);
   }
   std::ranges::sort(order);
-  for (const auto& [arrival, name] : order) {
+  for (const auto& [created, arrival, name] : order) {
     PodFacts& pod = pods_.at(name);
     place_pod(pod, now, wall, actions);
-    tell(pod, now, wall, actions);
+    report(pod, now, wall, actions);
+    if (actions.size() >= kDecisionActionsMax) return actions;
   }
   allocate_for_services(wall, actions);
   release_unused(now, actions);
+  withdraw_older(actions);
   return actions;
+}
+
+/// Intents of other leaders that nothing above has dealt with: their claims' pods are gone, or wait for something else.
+void Placing::withdraw_older(std::vector<Action>& actions) const {
+  std::set<ObjectName> written;
+  for (const Action& action : actions) {
+    if (action.write.resource.plural == kResourceClaims.plural) written.insert(action.write.name);
+  }
+  for (const auto& [name, claim] : claims_) {
+    if (!claim.intent || claim.is_allocated || written.contains(name)) continue;
+    const auto intent = parse_intent(*claim.intent);
+    if (intent && !intent->devices.empty() && intent->epoch != options_.epoch)
+      actions.push_back(withdraw_action(claim, false));
+  }
 }
 
 void Placing::place_pod(PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions) {
@@ -334,8 +370,8 @@ void Placing::place_pod(PodFacts& pod, Instant now, const std::string& wall, std
   if (is_gated) actions.push_back(gate_action(pod));
 }
 
-void Placing::choose_for(PodFacts& pod, const PodClaims& claims, Instant now, std::vector<Action>& actions) {
-  PodState& state = pod_states_.at(pod.identity.name);
+Choice Placing::choose(const PodFacts& pod, const PodClaims& claims) {
+  const PodState& state = pod_states_.at(pod.identity.name);
   std::string node;
   for (const auto& list : {claims.intended, claims.allocated}) {
     for (const Claim* claim : list) {
@@ -343,19 +379,31 @@ void Placing::choose_for(PodFacts& pod, const PodClaims& claims, Instant now, st
     }
   }
   std::set<std::string> avoided;
-  for (const auto& [name, until] : state.avoided) {
-    if (now < until) avoided.insert(name);
+  for (const auto& [name, until] : state.avoided) avoided.insert(name);
+  if (node.empty() && avoided.empty() && claims.to_place.size() == 1) {
+    if (auto chosen = known_gpus_.choose(pod, *claims.to_place.front(), surroundings(), chooser_))
+      return *std::move(chosen);
   }
+  return chooser_.choose(pod, claims.to_place, surroundings(), node, avoided);
+}
+
+void Placing::choose_for(PodFacts& pod, const PodClaims& claims, Instant now, std::vector<Action>& actions) {
+  PodState& state = pod_states_.at(pod.identity.name);
   // Nothing has changed since this pod was tried in vain.
   if (state.tried_at == change_count_ && state.avoided.empty()) {
     state.reason = state.tried_reason;
     return;
   }
-  const Choice choice = chooser_.choose(pod, claims.to_place, surroundings(), node, avoided);
+  std::erase_if(state.avoided, [&](const auto& each) { return each.second <= now; });
+  const bool is_usual = state.avoided.empty() && claims.intended.empty() && claims.allocated.empty();
+  const std::string alike = is_usual ? alike_text(pod, claims.to_place) : std::string();
+  const auto refused = refused_.find(alike);
+  const Choice choice = is_usual && refused != refused_.end() ? Choice(NoChoice{refused->second}) : choose(pod, claims);
   if (const auto* none = std::get_if<NoChoice>(&choice)) {
     state.reason = none->reason;
     state.tried_at = change_count_;
     state.tried_reason = none->reason;
+    if (is_usual) refused_.emplace(alike, none->reason);
     return;
   }
   const auto& chosen = std::get<Chosen>(choice);
@@ -404,39 +452,9 @@ void Placing::release_unused(Instant now, std::vector<Action>& actions) {
   }
 }
 
-void Placing::tell(const PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions) {
-  PodState& state = pod_states_.at(pod.identity.name);
-  const std::string& reason = state.reason;
-  if (reason.empty() || reason == state.told) return;
-  const bool is_transient = reason.ends_with("does not exist yet") || reason == "its devices are chosen anew";
-  if (is_transient || !event_pace_.try_take(now)) return;
-  state.told = reason;
-  const ObjectName& name = pod.identity.name;
-  yaml::Node body = map_node();
-  put(body, "eventTime", text_node(wall));
-  put(body, "reportingController", text_node("berth.dev/operator"));
-  put(body, "reportingInstance", text_node(options_.instance));
-  put(body, "action", text_node("Placing"));
-  put(body, "reason", text_node("NotPlaced"));
-  put(body, "type", text_node("Warning"));
-  put(body, "note", text_node(reason.substr(0, 1'000)));
-  yaml::Node& regarding = put(body, "regarding", map_node());
-  put(regarding, "apiVersion", text_node("v1"));
-  put(regarding, "kind", text_node("Pod"));
-  put(regarding, "namespace", text_node(name.namespace_name));
-  put(regarding, "name", text_node(name.name));
-  put(regarding, "uid", text_node(pod.identity.uid));
-  Write write{
-      .kind = WriteKind::kCreate,
-      .resource = kEvents,
-      .name = {name.namespace_name, fmt::format("{}.{:x}", name.name.substr(0, 200), now.micros() + ++event_count_)},
-      .body = std::move(body)};
-  actions.push_back({ActionKind::kEvent, std::move(write), fmt::format("pod {}: {}", name.text(), reason)});
-}
-
 void Placing::take_outcome(const Action& action, const Result<WriteOutcome>& outcome) {
   const Write& write = action.write;
-  if (action.kind == ActionKind::kEvent) return;
+  if (action.kind == ActionKind::kEvent) return take_event(write, outcome);
   const bool is_pod = write.resource.plural == kPods.plural;
   const bool has_object = outcome && std::holds_alternative<yaml::Map>(outcome->object.value);
   if (has_object) {

@@ -14,6 +14,7 @@
 #include "kube/client/pace.h"
 #include "kube/client/reflector.h"
 #include "kube/devices/choose.h"
+#include "kube/known_gpus/known_gpus.h"
 #include "kube/placing/action.h"
 #include "kube/placing/owned_pools.h"
 
@@ -30,6 +31,12 @@ inline constexpr Micros kUnreferencedMin = Micros::seconds(5);
 /// For so long a node is avoided after the scheduler has taken an allocation back.
 inline constexpr Micros kAvoidedFor = Micros::seconds(60);
 inline constexpr std::int64_t kEventsPerSecond = 5;
+/// Writes of pods in one decision, about: the next one continues with what has changed meanwhile.
+inline constexpr std::size_t kDecisionActionsMax = 128;
+/// A pod whose reason changes gets its next event after this time.
+inline constexpr Micros kEventGap = Micros::seconds(10);
+/// Reasons of a pod whose events are counted instead of created again.
+inline constexpr std::size_t kSeriesMax = 16;
 
 /// The resources that `take` understands, and that have to be listed.
 [[nodiscard]] const std::vector<Resource>& followed_resources();
@@ -42,6 +49,11 @@ class Placing {
   void take(std::string_view plural, const Change& change);
   void note_listed(std::string_view plural) { listed_.insert(std::string(plural)); }
   [[nodiscard]] bool is_synced() const;
+  /// This operator leads now, in this epoch: nothing is decided until everything has been listed once more. Intents of
+  /// other epochs are then carried out or withdrawn, each by a write: what their leader may still send is refused.
+  void lead(std::int64_t epoch);
+  /// Owns these pools from now on. What is allocated in others stays.
+  void own(std::vector<OwnedPools> own);
 
   /// The next writes: at most one for each object. All of them are to be tried, and their outcomes taken, before the
   /// next call. `wall` is the time in RFC 3339, with microseconds.
@@ -67,10 +79,18 @@ class Placing {
     std::optional<std::string> intent = std::nullopt;
     bool was_allocated = false;  ///< since it has this intent
   };
+  /// An event of a reason that a pod has had before: the same object, counted.
+  struct Series {
+    std::string name = {};     ///< of the object
+    std::string version = {};  ///< empty: it is not known to exist
+    std::int64_t count = 0;
+  };
   struct PodState {
     std::int64_t arrival = 0;
     std::string reason = {};
-    std::string told = {};  ///< by the last event
+    std::string reported = {};  ///< by the last event
+    std::optional<Instant> reported_at = std::nullopt;
+    std::map<std::string, Series> series = {};  ///< by reason
     std::map<std::string, Instant> avoided = {};
     std::int64_t tried_at = -1;  ///< in vain, at this count of changes
     std::string tried_reason = {};
@@ -103,10 +123,15 @@ class Placing {
   [[nodiscard]] bool is_own_intent_sound(const Claim& claim) const;
 
   void place_pod(PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions);
+  [[nodiscard]] Choice choose(const PodFacts& pod, const PodClaims& claims);
   void choose_for(PodFacts& pod, const PodClaims& claims, Instant now, std::vector<Action>& actions);
   void allocate_for_services(const std::string& wall, std::vector<Action>& actions);
+  void withdraw_older(std::vector<Action>& actions) const;
   void release_unused(Instant now, std::vector<Action>& actions);
-  void tell(const PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions);
+  void report(const PodFacts& pod, Instant now, const std::string& wall, std::vector<Action>& actions);
+
+  [[nodiscard]] Write event_write(const PodFacts& pod, const Series& series, const std::string& wall) const;
+  void take_event(const Write& write, const Result<WriteOutcome>& outcome);
 
   [[nodiscard]] Write claim_patch(const Claim& claim) const;
   [[nodiscard]] Action intent_action(const PodFacts& pod, const Claim& claim,
@@ -134,7 +159,9 @@ class Placing {
   std::int64_t event_count_ = 0;
   std::int64_t change_count_ = 0;
   Pace event_pace_;
+  std::map<std::string, std::string> refused_;  ///< in this decision: pods that want the same, and the reason
   Chooser chooser_;
+  KnownGpus known_gpus_;
 };
 
 }  // namespace berth::kube

@@ -246,11 +246,17 @@ const SpecAnswer* ServiceObjects::answer_of(const ObjectName& service) const {
 
 namespace {
 
+/// The message with the field, which the API states in a member of its own.
+std::string message_with_field(const SpecAnswer& answer) {
+  const bool is_said = answer.field.empty() || answer.message.find(answer.field) != std::string::npos;
+  return is_said ? answer.message : answer.field + ": " + answer.message;
+}
+
 ConditionView accepted_condition(const SpecAnswer& answer, const std::string& since) {
   return {.type = std::string(kAcceptedType),
           .status = std::string(status_word(answer.verdict)),
           .reason = std::string(reason_word(answer.verdict)),
-          .message = answer.message,
+          .message = message_with_field(answer),
           .since = since};
 }
 

@@ -179,6 +179,14 @@ TEST_F(ServiceObjectsTest, ARefusalIsACondition) {
                                                R"("lastTransitionTime":"2026-11-30T10:00:30.000000Z")")));
 }
 
+TEST_F(ServiceObjectsTest, TheMessageOfARefusalHasItsField) {
+  refused_["detector"] = {
+      .verdict = SpecVerdict::kRefused, .field = "spec.pins", .message = "the slices of a and b overlap"};
+  objects_.take("gpuservices", service(kSpec));
+  settle();
+  EXPECT_THAT(written(), ElementsAre(HasSubstr(R"("message":"spec.pins: the slices of a and b overlap")")));
+}
+
 TEST_F(ServiceObjectsTest, ARefusedSpecLeavesTheEarlierOneUnlessItsObjectIsGone) {
   objects_.take("gpuservices", service(kSpec));
   settle();

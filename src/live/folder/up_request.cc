@@ -56,10 +56,15 @@ Result<UpRequest> settle_world(UpRequest request, WorldKind kind) {
   if (request.world == WorldKind::kSimulated) {
     if (auto none = check_no_devices(request); !none) return pass_on(none.error());
   }
+  const bool is_auto = !request.world.has_value();
   request.world = kind;
   if (kind == WorldKind::kSimulated) {
     if (request.device_metrics) {
-      return invalid("--device-metrics: wanted the GPUs of this machine (--world local), found a simulated world");
+      return invalid(is_auto
+                         ? "--device-metrics: wanted a GPU in this machine, found none: with --world auto its world "
+                           "is a simulated one"
+                         : "--device-metrics: wanted the GPUs of this machine (--world local), found a simulated "
+                           "world");
     }
     request.has_load = true;
     return request;

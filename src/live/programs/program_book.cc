@@ -171,6 +171,7 @@ std::vector<Endpoint> ProgramBook::replicas_of(const ProgramService& service, co
                         .generation = report.order.generation,
                         .url = fmt::format("http://127.0.0.1:{}", report.port),
                         .key = report.key,
+                        .user = report.uid,
                         .says_who_it_is = report.order.template_name == kServeTemplate,
                         .is_leaving = found->second.left_table.has_value(),
                         .in_flight_max = std::max<std::int64_t>(1, report.in_flight_max),

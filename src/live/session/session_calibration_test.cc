@@ -142,6 +142,14 @@ TEST_F(SessionCalibrationTest, SlicesThatStayMoveToTheBestPoint) {
   advance_to(400);
   ASSERT_FALSE(session_->scenario().speeds.empty());
   EXPECT_EQ(batches(), std::set<int>{1});
+  // Nobody asks it any more: the factor ends after half an hour, and what it moved moves back.
+  ServiceSpec quiet = std::as_const(session_->scenario().services)[0];
+  quiet.arrivals = {};
+  ASSERT_TRUE(session_->set_tenant("a", {}, std::nullopt).has_value());
+  ASSERT_TRUE(session_->set_service({.tenant = "a", .name = "a"}, std::move(quiet), {}, std::nullopt).has_value());
+  advance_to(400 + 1'900);
+  EXPECT_TRUE(session_->scenario().speeds.empty());
+  EXPECT_EQ(batches(), std::set<int>{4});
 }
 
 TEST_F(SessionCalibrationTest, ReportsOnlyIfItDoesNotLearn) {

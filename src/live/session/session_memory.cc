@@ -166,6 +166,8 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   scenario_->no_changes = loop_->engine().scenario().no_changes;
   scenario_->measured_times = loop_->engine().scenario().measured_times;
   scenario_->speeds = loop_->engine().scenario().speeds;
+  // The engine keeps places whose factor has ended.
+  std::erase_if(scenario_->speeds, [](const auto& each) { return each.second.batches == 0; });
   for (std::uint32_t index = 0; index < scenario_->services.size(); ++index) options_->listener.service_set({index});
   return unread;
 }

@@ -121,6 +121,7 @@ class Reader {
       for (world::SliceMemory& slice : device.slices) rename(slice.services, slice.role);
     }
     note_saved_retrainings(known);
+    for (const auto& [place, speed] : session_->scenario().speeds) note_speed(place, speed.factor);
   }
 
   /// The progress of retrainings that are due is unknown: they start again.
@@ -243,6 +244,7 @@ class Reader {
                    [&](const GpuScheduled& set) {
                      set_incident(IncidentKind::kScheduled, set.scheduling != GpuScheduling::kOpen, set.gpu);
                    },
+                   [&](const SpeedMeasured& measured) { note_speed(measured.place, measured.factor); },
                    [&](const PlanningPaused&) { set_incident(IncidentKind::kPaused, true); },
                    [&](const PlanningResumed&) { set_incident(IncidentKind::kPaused, false); },
                    [&](const NoChangesSet& set) { set_incident(IncidentKind::kNoChanges, !set.windows.spans.empty()); },
@@ -264,6 +266,13 @@ class Reader {
                    },
                },
                order);
+  }
+
+  void note_speed(SpeedPlace place, const std::optional<Decimal>& factor) {
+    const auto& holders = holders_of(place.service);
+    if (holders.empty() || !holders.back().service) return;
+    place.service = {static_cast<std::uint32_t>(*holders.back().service)};
+    chronicle_.speeds.push_back({.at = now(), .place = std::move(place), .factor = factor});
   }
 
   void note_entry(const live::Entry& entry) {

@@ -9,9 +9,11 @@
 #include <string>
 #include <vector>
 
+#include "base/core/decimal.h"
 #include "base/core/instant.h"
 #include "base/core/result.h"
 #include "domain/values/scenario.h"
+#include "domain/values/speed_factors.h"
 #include "engine/loop/proposal.h"
 #include "live/session/catalog.h"
 #include "live/session/entry.h"
@@ -62,6 +64,13 @@ struct ServicePast {
   [[nodiscard]] const SpecPast& spec_before(Instant until) const;
 };
 
+/// A speed factor was recorded, or what was recorded no longer held.
+struct SpeedPast {
+  Instant at;
+  SpeedPlace place;  ///< `service` is an index in Chronicle::services
+  std::optional<Decimal> factor;
+};
+
 /// Something that a replay of the arrivals omits.
 enum class IncidentKind : std::uint8_t {
   kFault,       ///< of the simulated world, except lost GPUs
@@ -90,6 +99,7 @@ struct Chronicle {
   std::int64_t until = 0;  ///< all arrivals of the seconds before this one are known
   sim::RecordedRun run;    ///< from `begin` on: its instants count from there. Services by index in `services`
   std::vector<ServicePast> services;  ///< in the order in which they came
+  std::vector<SpeedPast> speeds;      ///< in order of time
   std::vector<Incident> incidents;    ///< in no order
 };
 

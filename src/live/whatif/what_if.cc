@@ -11,6 +11,7 @@
 
 #include "base/core/ensure.h"
 #include "live/whatif/remarks.h"
+#include "live/whatif/speeds.h"
 #include "sim/world/world.h"
 #include "world/slices/device_memory.h"
 
@@ -35,7 +36,11 @@ class Builder {
     if (services_.empty()) {
       return invalid(fmt::format("no service was there from {} to {}", words(span_.from), words(span_.until)));
     }
+    for (const ServicePast* service : services_) factors_.push_back(factors_in(chronicle_, *service, span_));
     WhatIf made{.scenario = rules(), .run = recorded(), .remarks = remarks_on(chronicle_, span_, words)};
+    for (std::size_t i = 0; i < services_.size(); ++i) {
+      if (!factors_[i].empty()) made.remarks.push_back(remark_on(*services_[i], factors_[i]));
+    }
     for (const ServicePast* service : services_) made.scenario.services.push_back(service_of(*service));
     made.scenario.layout = layout_of(made.run);
     leave_out_other_models(made);
@@ -63,13 +68,17 @@ class Builder {
 
   [[nodiscard]] ServiceSpec service_of(const ServicePast& past) {
     const SpecPast& last = past.spec_before(span_.until);
-    ServiceSpec service = *last.spec;
+    ServiceSpec service = at_measured_speed(*last.spec, factors_[new_id_of(past).index]);
     service.name = label_of(past.name);
     service.arrivals = arrivals_of(past);
     if (service.retraining) service.retraining->offset = last.due_after(span_.from);
     // Pins of services that never existed together may clash.
     if (!past.is_there_at(span_.until - Micros(1))) service.pins.clear();
     return service;
+  }
+
+  [[nodiscard]] ServiceId new_id_of(const ServicePast& past) const {
+    return new_ids_.at({static_cast<std::uint32_t>(&past - chronicle_.services.data())});
   }
 
   /// "tenant.name", which may also be another service's if names have dots.
@@ -114,17 +123,30 @@ class Builder {
     return run;
   }
 
-  /// The scenario has the spec of the window's end; a service that began with another one gets that at second 0.
+  /// The scenario has the spec of the window's end, at the measured speed; a service that began with another one gets
+  /// that at second 0, and so does one whose faults the run has: they make its table slower themselves.
   void set_first_spec(const ServicePast& past, sim::RecordedRun& run) const {
     const SpecPast& first = past.spec_before(span_.from);
     const SpecPast& last = past.spec_before(span_.until);
-    if (&first == &last || is_same_but_arrivals(*first.spec, *last.spec)) return;
+    const bool is_same = &first == &last || is_same_but_arrivals(*first.spec, *last.spec);
+    const bool is_slowed = !factors_[new_id_of(past).index].empty() && has_serving_fault(past);
+    if (is_same && !is_slowed) return;
     ServiceSpec spec = *first.spec;
     if (spec.retraining) spec.retraining->offset = first.due_after(span_.from);
-    ServiceSet set{.service = new_ids_.at({static_cast<std::uint32_t>(&past - chronicle_.services.data())}),
+    ServiceSet set{.service = new_id_of(past),
                    .spec = std::make_shared<const ServiceSpec>(std::move(spec)),
                    .restarts_retraining = first.spec->retraining != last.spec->retraining};
     run.orders.push_back({.at = Instant(), .what = std::move(set)});
+  }
+
+  /// Whether an order of the run made its batches take another time than its table says, before the window's end.
+  [[nodiscard]] bool has_serving_fault(const ServicePast& past) const {
+    const ServiceId service{static_cast<std::uint32_t>(&past - chronicle_.services.data())};
+    return std::ranges::any_of(chronicle_.run.orders, [&](const sim::RecordedOrder& order) {
+      const auto* injected = std::get_if<sim::FaultInjection>(&order.what);
+      return injected != nullptr && chronicle_.begin + (order.at - Instant()) < span_.until &&
+             injected->fault.serving && injected->fault.serving->service == service;
+    });
   }
 
   /// The memory of the devices at the window's beginning: the earlier orders, carried out without requests.
@@ -224,6 +246,7 @@ class Builder {
   const Window& window_;
   Span span_;
   std::vector<const ServicePast*> services_;  ///< those of the window
+  std::vector<SpeedFactors> factors_;         ///< of the same; of service 0 each
   std::map<ServiceId, ServiceId> new_ids_;    ///< by index in Chronicle::services
   std::set<std::string> labels_;
 };

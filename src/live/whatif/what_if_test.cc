@@ -316,5 +316,71 @@ TEST(WhatIf, WithoutAServiceOrAGpuThereIsNoScenario) {
   EXPECT_EQ(no_service.error().message, "no service was there from 3 to 9");
 }
 
+/// Batches take twice as long as the table says, which a factor reports after some minutes.
+class Slowed {
+ public:
+  explicit Slowed(bool is_saved = false) : live_(busy()) {
+    live_.run_to(60);
+    sim::FaultOrder order;
+    order.kind = sim::FaultKind::kServing;
+    order.serving = sim::ServingFault{.service = ServiceId{0}, .factor = Decimal(2), .jitter = Decimal(0)};
+    EXPECT_TRUE(live_.session().inject(order).has_value());
+    live_.run_to(700);
+    EXPECT_FALSE(live_.session().scenario().speeds.empty());
+    while (is_saved && !live_.session().is_at_rest()) live_.run_to(live_.session().now().second() + 1);
+    if (is_saved) live_.save();
+    live_.run_to(1'000);
+  }
+  [[nodiscard]] Chronicle chronicle() { return live_.chronicle(); }
+
+ private:
+  static Scenario busy() {
+    Scenario scenario = sim::testing::scenario_of({small_service("a", 30), small_service("b", 50)}, {}, 2);
+    scenario.layout.reset();
+    return scenario;
+  }
+  Live live_;
+};
+
+const PerformancePoint& first_row(const Scenario& scenario, std::size_t service) {
+  return std::as_const(scenario.services)[service].table.points.front();
+}
+
+TEST(WhatIf, TablesHaveTheMeasuredSpeed) {
+  Slowed slowed;
+  const Chronicle chronicle = slowed.chronicle();
+  const WhatIf late = made(chronicle, {.from = 800, .to = 900});
+  EXPECT_NEAR(first_row(late.scenario, 0).latency_ms.to_double(), 40, 1.2);
+  EXPECT_NEAR(first_row(late.scenario, 0).requests_per_second.to_double(), 25, 0.8);
+  EXPECT_EQ(first_row(late.scenario, 1).latency_ms, Decimal(20));
+  EXPECT_TRUE(std::ranges::any_of(late.remarks, [](const std::string& remark) {
+    return remark.starts_with("t.a: batches took another time than its table says (A100-80GB 1g.10gb x ");
+  })) << late.remarks.size();
+  const WhatIf early = made(chronicle, {.from = 0, .to = 60});
+  EXPECT_EQ(first_row(early.scenario, 0).latency_ms, Decimal(20));
+}
+
+/// The fault is repeated, so its table is the one that the service had.
+TEST(WhatIf, TheRecordedRunIsSlowedOnce) {
+  Slowed slowed;
+  const WhatIf whole = made(slowed.chronicle(), {.from = 0, .to = 900});
+  const auto set = std::ranges::find_if(
+      whole.run.orders, [](const sim::RecordedOrder& order) { return std::holds_alternative<ServiceSet>(order.what); });
+  ASSERT_NE(set, whole.run.orders.end());
+  EXPECT_EQ(std::get<ServiceSet>(set->what).spec->table.points.front().latency_ms, Decimal(20));
+}
+
+/// Of what was before a saved session only the factor is known.
+TEST(WhatIf, WithoutTheFaultTheRecordedRunHasTheFactor) {
+  Slowed slowed(/*is_saved=*/true);
+  const Chronicle chronicle = slowed.chronicle();
+  const Window window{.from = whole_window(chronicle).from, .to = 900};
+  const WhatIf made_after = made(chronicle, window);
+  EXPECT_NEAR(first_row(made_after.scenario, 0).latency_ms.to_double(), 40, 1.2);
+  EXPECT_TRUE(std::ranges::none_of(made_after.run.orders, [](const sim::RecordedOrder& order) {
+    return std::holds_alternative<ServiceSet>(order.what);
+  }));
+}
+
 }  // namespace
 }  // namespace berth::whatif

@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/core/ensure.h"
 
 namespace berth::serving {
 namespace {
 
+constexpr std::array<std::string_view, 3> kReplicaStateNames = {"open", "leaving", "avoided"};
 constexpr Micros kRetryAfter = Micros::seconds(1);
 /// While requests wait: replicas that failed are tried again.
 constexpr Micros kWaitingTick = Micros(50'000);
@@ -20,6 +22,10 @@ GatewayRefuse too_late(Micros answer, bool was_sent) {
           .message = was_sent ? fmt::format("no answer came within {} s", answer.to_seconds())
                               : fmt::format("no replica was available within {} s", answer.to_seconds()),
           .retry_after = kRetryAfter};
+}
+
+GatewayRefuse try_again(std::string_view why) {
+  return {.status = 429, .message = fmt::format("{}: try again", why), .retry_after = kRetryAfter};
 }
 
 std::string_view failure_text(GatewayEnd how) {
@@ -130,7 +136,7 @@ void Gateway::list_replicas(Service& service, const std::vector<Endpoint>& endpo
 void Gateway::refuse_waiting(Service& service, std::vector<GatewayOrder>& orders, std::string_view why) {
   while (!service.waiting.empty()) {
     const RequestNode node = requests_.find(*service.waiting.begin());
-    refuse(node, {.status = 503, .message = std::string(why)}, orders);
+    refuse(node, GatewayOutcome::kUnanswered, {.status = 503, .message = std::string(why)}, orders);
   }
 }
 
@@ -139,7 +145,11 @@ void Gateway::forget_unlisted() {
     std::erase_if(service->replicas,
                   [](const auto& each) { return !each.second.is_listed && each.second.in_flight == 0; });
   }
-  std::erase_if(services_, [](const auto& each) { return !each.second->is_listed && each.second->replicas.empty(); });
+  std::erase_if(services_, [this](const auto& each) {
+    const bool is_gone = !each.second->is_listed && each.second->replicas.empty();
+    if (is_gone) totals_.forget(each.first);
+    return is_gone;
+  });
 }
 
 std::optional<GatewayEntry> Gateway::arrive(const GatewayArrival& arrival, Instant now) {
@@ -158,22 +168,36 @@ std::optional<GatewayEntry> Gateway::arrive(const GatewayArrival& arrival, Insta
                                                                .is_repeatable = arrival.is_repeatable})
                                .first;
   deadlines_.emplace(deadline, entry.request);
+  const bool has_share = has_share_left(service.key.first);
+  ++tenant_counts_[service.key.first];
   send_waiting(service, now, entry.orders);  // a replica may be available again since the last event
+  if (!has_share) {
+    refuse(node, GatewayOutcome::kFull,
+           try_again(fmt::format("wanted at most as many requests of tenant {} as are free of {}", arrival.tenant,
+                                 terms_.request_count_max)),
+           entry.orders);
+    return entry;
+  }
   Replica* replica = service.waiting.empty() ? choose(service, now) : nullptr;
   if (replica != nullptr) {
     send(node, *replica, now, entry.orders);
   } else if (service.waiting.size() >= terms_.queue_count_max ||
              service.waiting_bytes + arrival.bytes > terms_.queue_bytes_max) {
-    refuse(node,
-           {.status = 429,
-            .message = fmt::format("wanted at most {} requests and {} bytes that wait for {}/{}: try again",
-                                   terms_.queue_count_max, terms_.queue_bytes_max, arrival.tenant, arrival.service),
-            .retry_after = kRetryAfter},
+    refuse(node, GatewayOutcome::kFull,
+           try_again(fmt::format("wanted at most {} requests and {} bytes that wait for {}/{}", terms_.queue_count_max,
+                                 terms_.queue_bytes_max, arrival.tenant, arrival.service)),
            entry.orders);
   } else {
     wait(node);
   }
   return entry;
+}
+
+/// Whether one more request of this tenant, which is counted in `requests_` only, is within its share.
+bool Gateway::has_share_left(std::string_view tenant) const {
+  const auto own = tenant_counts_.find(tenant);
+  const std::size_t own_count = own == tenant_counts_.end() ? 0 : own->second;
+  return own_count + (requests_.size() - 1) < terms_.request_count_max;
 }
 
 Gateway::Replica* Gateway::choose(Service& service, Instant now) {
@@ -194,7 +218,7 @@ void Gateway::send_waiting(Service& service, Instant now, std::vector<GatewayOrd
     const RequestNode node = requests_.find(*service.waiting.begin());
     const Request& first = node->second;
     if (first.deadline <= now) {
-      refuse(node, too_late(first.deadline - first.arrived, false), orders);
+      refuse(node, GatewayOutcome::kUnanswered, too_late(first.deadline - first.arrived, false), orders);
       continue;
     }
     Replica* const replica = choose(service, now);
@@ -278,21 +302,24 @@ std::vector<GatewayOrder> Gateway::end(GatewayRequestId request, GatewayEnd how,
   leave_replica(ended);
   if (how == GatewayEnd::kAnswered) {
     const Micros latency = now - ended.arrived;
-    book_.answer(service.key, ended.second, latency, latency <= service.target);
+    const bool is_in_time = latency <= service.target;
+    book_.answer(service.key, ended.second, latency, is_in_time);
+    totals_.end(service.key, is_in_time ? GatewayOutcome::kInTime : GatewayOutcome::kLate, latency);
     replica.failure_count = 0;
     replica.slowdown.measure(ended.predicted_us, static_cast<double>((now - ended.sent).count()), now);
     remove(node);
   } else if (how == GatewayEnd::kRefused) {
-    book_.drop(service.key, ended.second);
+    drop(ended, GatewayOutcome::kRefused);
     replica.failure_count = 0;
     remove(node);
   } else {
     note_failure(replica, now);
     if (may_repeat(ended, how, now)) {
       ++ended.repeat_count;
+      totals_.repeat(service.key);
       wait(node);
     } else {
-      refuse(node,
+      refuse(node, GatewayOutcome::kFailed,
              {.status = 502, .message = fmt::format("{} (sent {} times)", failure_text(how), ended.repeat_count + 1)},
              orders);
     }
@@ -311,7 +338,7 @@ std::vector<GatewayOrder> Gateway::client_left(GatewayRequestId request, Instant
     leave_replica(node->second);
     orders.emplace_back(GatewayCancel{request});
   }
-  book_.drop(service.key, node->second.second);
+  drop(node->second, GatewayOutcome::kLeft);
   remove(node);
   send_waiting(service, now, orders);
   forget_unlisted();
@@ -328,7 +355,7 @@ std::vector<GatewayOrder> Gateway::tick(Instant now) {
       leave_replica(late);
       orders.emplace_back(GatewayCancel{node->first});
     }
-    refuse(node, too_late(late.deadline - late.arrived, was_sent), orders);
+    refuse(node, GatewayOutcome::kUnanswered, too_late(late.deadline - late.arrived, was_sent), orders);
   }
   for (auto& [key, service] : services_) send_waiting(*service, now, orders);
   forget_unlisted();
@@ -340,9 +367,15 @@ Instant Gateway::next_tick(Instant now) const {
   return waiting_count_ > 0 ? std::min(deadline, now + kWaitingTick) : deadline;
 }
 
-void Gateway::refuse(RequestNode node, GatewayRefuse refusal, std::vector<GatewayOrder>& orders) {
+void Gateway::drop(const Request& request, GatewayOutcome outcome) {
+  book_.drop(request.service->key, request.second);
+  totals_.end(request.service->key, outcome);
+}
+
+void Gateway::refuse(RequestNode node, GatewayOutcome outcome, GatewayRefuse refusal,
+                     std::vector<GatewayOrder>& orders) {
   refusal.request = node->first;
-  book_.drop(node->second.service->key, node->second.second);
+  drop(node->second, outcome);
   remove(node);
   orders.emplace_back(std::move(refusal));
 }
@@ -350,6 +383,8 @@ void Gateway::refuse(RequestNode node, GatewayRefuse refusal, std::vector<Gatewa
 void Gateway::remove(RequestNode node) {
   stop_waiting(node);
   deadlines_.erase({node->second.deadline, node->first});
+  const auto tenant = tenant_counts_.find(node->second.service->key.first);
+  if (--tenant->second == 0) tenant_counts_.erase(tenant);
   requests_.erase(node);
 }
 
@@ -385,6 +420,44 @@ std::vector<GatewayServiceStatus> Gateway::status(Instant now) const {
     all.push_back(std::move(status));
   }
   return all;
+}
+
+std::vector<MetricFamily> Gateway::metrics(Instant now) const {
+  std::vector<MetricFamily> families;
+  totals_.put_families(families);
+  MetricFamily waiting{.name = "berth_gateway_waiting_requests", .help = "Requests that wait for a replica"};
+  MetricFamily in_flight{.name = "berth_gateway_in_flight_requests", .help = "Requests that replicas have"};
+  MetricFamily replicas{.name = "berth_gateway_replicas", .help = "Replicas by state"};
+  for (const GatewayServiceStatus& service : status(now)) {
+    const auto sample = [&service](double value) {
+      return MetricSample{.labels = {{"tenant", service.tenant}, {"service", service.service}}, .value = value};
+    };
+    std::int64_t in_flight_count = 0;
+    std::array<std::int64_t, kReplicaStateNames.size()> counts{};
+    for (const GatewayReplicaStatus& replica : service.replicas) {
+      in_flight_count += replica.in_flight;
+      ++counts[replica.is_leaving ? 1 : (replica.is_avoided ? 2 : 0)];
+    }
+    waiting.samples.push_back(sample(static_cast<double>(service.waiting)));
+    in_flight.samples.push_back(sample(static_cast<double>(in_flight_count)));
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      replicas.samples.push_back(sample(static_cast<double>(counts[i])));
+      replicas.samples.back().labels.emplace_back("state", kReplicaStateNames[i]);
+    }
+  }
+  for (MetricFamily* const each : {&waiting, &in_flight, &replicas}) families.push_back(std::move(*each));
+  const auto put = [&families](const char* name, const char* help, MetricKind kind, double value) {
+    families.push_back({.name = name, .help = help, .kind = kind, .samples = {{.labels = {}, .value = value}}});
+  };
+  put("berth_gateway_requests", "Requests whose answers are not complete", MetricKind::kGauge,
+      static_cast<double>(requests_.size()));
+  put("berth_gateway_table", "Number of the table of endpoints; 0: none", MetricKind::kGauge,
+      static_cast<double>(table_number_));
+  put("berth_gateway_kept_records", "Records that berth up has not acknowledged", MetricKind::kGauge,
+      static_cast<double>(book_.kept_count()));
+  put("berth_gateway_lost_records_total", "Records that berth up did not acknowledge in time", MetricKind::kCounter,
+      static_cast<double>(book_.lost_count()));
+  return families;
 }
 
 }  // namespace berth::serving

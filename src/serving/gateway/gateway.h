@@ -15,8 +15,10 @@
 
 #include "base/core/instant.h"
 #include "domain/values/endpoints.h"
+#include "domain/values/metric.h"
 #include "domain/values/request_record.h"
 #include "serving/gateway/gateway_order.h"
+#include "serving/gateway/gateway_totals.h"
 #include "serving/gateway/replica_load.h"
 #include "serving/gateway/request_book.h"
 
@@ -25,11 +27,14 @@ namespace berth::serving {
 struct GatewayTerms {
   std::size_t queue_count_max = 500;                     ///< of a service
   std::size_t queue_bytes_max = std::size_t{64} << 20U;  ///< of a service: of bodies that wait
-  int repeat_count_max = 2;                              ///< of a request
-  Micros avoid_min = Micros::seconds(1);                 ///< a replica that failed gets nothing for so long,
-  Micros avoid_max = Micros::seconds(8);                 ///< twice as long after each failure, up to this
-  Micros record_keep = Micros::seconds(600);             ///< without acknowledgement
-  std::size_t record_count_max = 200'000;                ///< kept at a time
+  /// Of all requests, until their answers are complete. A tenant with as many as are free gets no more: one alone has
+  /// half of them, n with the most have 1 / (n + 1) each, and as much is left for others.
+  std::size_t request_count_max = 800;
+  int repeat_count_max = 2;                   ///< of a request
+  Micros avoid_min = Micros::seconds(1);      ///< a replica that failed gets nothing for so long,
+  Micros avoid_max = Micros::seconds(8);      ///< twice as long after each failure, up to this
+  Micros record_keep = Micros::seconds(600);  ///< without acknowledgement
+  std::size_t record_count_max = 200'000;     ///< kept at a time
 };
 
 /// A request that has arrived as a whole.
@@ -97,6 +102,8 @@ class Gateway {
   void acknowledge(std::uint64_t until) { book_.acknowledge(until); }
 
   [[nodiscard]] std::vector<GatewayServiceStatus> status(Instant now) const;
+  /// For monitoring systems. O(replicas).
+  [[nodiscard]] std::vector<MetricFamily> metrics(Instant now) const;
   [[nodiscard]] std::size_t request_count() const { return requests_.size(); }
   [[nodiscard]] const RequestBook& book() const { return book_; }
 
@@ -110,6 +117,7 @@ class Gateway {
   void list_replicas(Service& service, const std::vector<Endpoint>& endpoints, Instant now);
   void refuse_waiting(Service& service, std::vector<GatewayOrder>& orders, std::string_view why);
   void forget_unlisted();
+  [[nodiscard]] bool has_share_left(std::string_view tenant) const;
   [[nodiscard]] static Replica* choose(Service& service, Instant now);
   void send_waiting(Service& service, Instant now, std::vector<GatewayOrder>& orders);
   void send(RequestNode node, Replica& replica, Instant now, std::vector<GatewayOrder>& orders);
@@ -118,7 +126,8 @@ class Gateway {
   void leave_replica(Request& request);
   void note_failure(Replica& replica, Instant now) const;
   [[nodiscard]] bool may_repeat(const Request& request, GatewayEnd how, Instant now) const;
-  void refuse(RequestNode node, GatewayRefuse refusal, std::vector<GatewayOrder>& orders);
+  void refuse(RequestNode node, GatewayOutcome outcome, GatewayRefuse refusal, std::vector<GatewayOrder>& orders);
+  void drop(const Request& request, GatewayOutcome outcome);
   void remove(RequestNode node);
 
   const std::string name_;
@@ -129,8 +138,10 @@ class Gateway {
   std::size_t waiting_count_ = 0;  ///< of all services
   std::map<ServiceKey, std::unique_ptr<Service>, std::less<>> services_;
   std::map<GatewayRequestId, Request> requests_;
-  std::set<std::pair<Instant, GatewayRequestId>> deadlines_;  ///< of requests whose answer has not begun
+  std::map<std::string, std::size_t, std::less<>> tenant_counts_;  ///< of requests; none is 0
+  std::set<std::pair<Instant, GatewayRequestId>> deadlines_;       ///< of requests whose answer has not begun
   RequestBook book_;
+  GatewayTotals totals_;
 };
 
 }  // namespace berth::serving

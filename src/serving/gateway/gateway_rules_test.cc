@@ -4,6 +4,7 @@
 #include "serving/gateway/passing_headers.h"
 #include "serving/gateway/repeat_rules.h"
 #include "serving/gateway/replica_load.h"
+#include "serving/replica_proof/replica_proof.h"
 
 namespace berth::serving {
 namespace {
@@ -67,7 +68,7 @@ TEST(PassingHeaders, AClientCannotSayForWhomARequestIs) {
   EXPECT_EQ(passed, (std::vector<HttpField>{{"X-A", "1"},
                                             {"Authorization", "z"},
                                             {"Accept-Encoding", "gzip"},
-                                            {"berth-key", "k1"},
+                                            {"berth-key", request_token("k1")},
                                             {"berth-slice", "gpu-1"},
                                             {"berth-generation", "4"}}));
   EXPECT_EQ(headers_to_replica(sent, Endpoint{}).size(), 3U);

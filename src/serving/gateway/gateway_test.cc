@@ -251,5 +251,39 @@ TEST_F(GatewayTest, ReportsNameTheTableAndKeepRecordsUntilAcknowledged) {
   EXPECT_TRUE(gateway_.report().records.empty());
 }
 
+TEST(GatewayShares, ATenantLeavesAsMuchFreeAsItHas) {
+  Gateway gateway("g", {.request_count_max = 12});
+  EndpointTable table{.number = 1, .services = {}};
+  for (const char* tenant : {"a", "b", "c"}) {
+    for (const char* service : {"x", "y"}) {
+      table.services.push_back({.tenant = tenant,
+                                .service = service,
+                                .target = Micros::seconds(1),
+                                .answer = Micros::seconds(1),
+                                .replicas = {replica_of("s", 4)}});
+    }
+  }
+  ASSERT_TRUE(gateway.take_table(table, at_ms(0)).empty());
+  const auto arrive = [&](const char* tenant, const char* service) {
+    const auto entry = gateway.arrive({.tenant = tenant, .service = service, .second = kSecond}, at_ms(0));
+    return !std::holds_alternative<GatewayRefuse>(entry->orders.empty() ? GatewayOrder(GatewayCancel{})
+                                                                        : entry->orders[0]);
+  };
+  int count = 0;
+  for (int i = 0; i < 10; ++i) count += arrive("a", i % 2 == 0 ? "x" : "y") ? 1 : 0;
+  EXPECT_EQ(count, 6) << "half of all, in both services";
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(arrive("b", "x"));
+  EXPECT_FALSE(arrive("b", "x")) << "three are free, and three are its own";
+  EXPECT_TRUE(arrive("c", "x"));
+  EXPECT_EQ(gateway.request_count(), 10U);
+  // What ends is free again.
+  (void)gateway.end(1, GatewayEnd::kAnswered, at_ms(1));
+  (void)gateway.client_left(2, at_ms(1));
+  (void)gateway.tick(at_ms(1'000));
+  EXPECT_EQ(gateway.request_count(), 0U);
+  for (int i = 0; i < 6; ++i) EXPECT_TRUE(arrive("b", "x"));
+  EXPECT_FALSE(arrive("b", "x"));
+}
+
 }  // namespace
 }  // namespace berth::serving

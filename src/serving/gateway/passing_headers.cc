@@ -6,6 +6,8 @@
 #include <array>
 #include <string>
 
+#include "serving/replica_proof/replica_proof.h"
+
 namespace berth::serving {
 namespace {
 
@@ -64,7 +66,7 @@ std::vector<HttpField> passing(std::span<const HttpField> headers, std::span<con
 std::vector<HttpField> headers_to_replica(std::span<const HttpField> headers, const Endpoint& replica) {
   std::vector<HttpField> passed = passing(headers, kOfTheCall);
   std::erase_if(passed, [](const HttpField& field) { return is_own(field.name); });
-  if (!replica.key.empty()) passed.push_back({std::string(kKeyHeader), replica.key});
+  if (!replica.key.empty()) passed.push_back({std::string(kKeyHeader), request_token(replica.key)});
   if (!replica.says_who_it_is) return passed;
   passed.push_back({std::string(kSliceHeader), replica.slice});
   passed.push_back({std::string(kGenerationHeader), fmt::format("{}", replica.generation)});

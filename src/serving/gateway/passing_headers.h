@@ -11,15 +11,8 @@
 
 namespace berth::serving {
 
-/// Names of the headers that the gateway and `berth serve` use with each other.
-inline constexpr std::string_view kSliceHeader = "berth-slice";
-inline constexpr std::string_view kGenerationHeader = "berth-generation";
-inline constexpr std::string_view kKeyHeader = "berth-key";
-/// In the answer to a request that was not carried out, because it was meant for another replica or had no key.
-inline constexpr std::string_view kRefusedHeader = "berth-refused";
-
 /// A client's, without those of its connection, those that the call to the replica has itself, and all `berth-*`; with
-/// the key of the replica and, if it says who it is, its slice and generation.
+/// the token of the replica's key and, if it says who it is, its slice and generation.
 [[nodiscard]] std::vector<HttpField> headers_to_replica(std::span<const HttpField> headers, const Endpoint& replica);
 
 /// A replica's, without those of its connection and those that the server adds itself (Content-Length, Date;

@@ -42,8 +42,9 @@ void write_replica(json::Writer& json, const Endpoint& replica) {
       .member("slice", replica.slice)
       .member("generation", replica.generation)
       .member("url", replica.url)
-      .member("key", replica.key)
-      .member("says_who_it_is", replica.says_who_it_is)
+      .member("key", replica.key);
+  if (replica.user) json.member("user", *replica.user);
+  json.member("says_who_it_is", replica.says_who_it_is)
       .member("is_leaving", replica.is_leaving)
       .member("in_flight_max", replica.in_flight_max);
   json.list("latencies", replica.latencies, [](json::Writer& to, const BatchLatency& each) {
@@ -115,6 +116,7 @@ Endpoint read_replica(const Value& item) {
   if (replica.key.size() > kReplicaKeyBytesMax || !is_visible(replica.key)) {
     key.refuse(fmt::format("at most {} visible characters of ASCII", kReplicaKeyBytesMax), "another text");
   }
+  if (const Value user = item.at("user"); user.is_written()) replica.user = user.whole({.min = 0, .max = UINT32_MAX});
   replica.says_who_it_is = item.at("says_who_it_is").truth();
   replica.is_leaving = item.at("is_leaving").truth();
   replica.in_flight_max = item.at("in_flight_max").whole({.min = 1, .max = kReplicaInFlightMax});

@@ -55,6 +55,14 @@ enum class ServeFault {
   kCancelled,     ///< 499, CANCELLED: its client left
 };
 
+/// A request that was refused before it could be given to the service: it could not be read, or is not taken.
+struct RefusedRequest {
+  std::string span = "infer";                         ///< name of its span in a trace
+  std::string model = {};                             ///< empty: not known
+  std::optional<TraceContext> caller = std::nullopt;  ///< what its client says of its trace
+  ServeFault fault = {};
+};
+
 struct ServeError {
   ServeFault fault = ServeFault::kMalformed;
   std::string message;                               ///< what was wanted and what was found

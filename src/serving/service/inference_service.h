@@ -109,6 +109,9 @@ class InferenceService {
   virtual void load(std::string_view model, Micros lease, ModelDone done) = 0;
   /// `done` when its accepted requests have ended and its memory is free; it stays UNAVAILABLE until `load`.
   virtual void unload(std::string_view model, ModelDone done) = 0;
+
+  /// Records in a trace that a request was refused before `infer`, where it is to be recorded. Returns at once.
+  virtual void note_refused(RefusedRequest /*request*/) {}
 };
 
 }  // namespace berth::serving

@@ -339,7 +339,11 @@ void World::note_speed(const SpeedMeasured& measured, Instant now) {
   const ServiceId service = measured.place.service;
   if (service.index >= scenario_.services.size()) return;
   serving_.catch_up(now.micros());
+  const auto before = scenario_.speeds.find(measured.place);
+  const bool has_ended = !measured.factor && before != scenario_.speeds.end() && before->second.is_used;
   berth::note_speed(scenario_.speeds, measured, now);
+  // As in the engine: a factor of 1 by no batch, with which replicas may get another number of processes.
+  if (has_ended) scenario_.speeds[measured.place] = {.factor = Decimal(1), .batches = 0, .at = now, .is_used = true};
   tables_.forget(service);
   renew_slices_of(service, now);
   settle_effects(now);

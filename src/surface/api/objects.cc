@@ -78,6 +78,13 @@ void write_crash_loop(Writer& json, const ObjectFormat& format, const live::Prog
   json.member("since", format.epoch.text(looping.since)).close_object();
 }
 
+/// Likewise: the GPU agent would not start the program, as its own file has changed, or the scenario names it.
+void write_refused_program(Writer& json, const std::string& why) {
+  json.open_object().member("type", "ProgramRefused").member("status", "True").member("reason", "NotAllowed");
+  json.member("message", "spec." + why);
+  json.key("since").value(nullptr).close_object();
+}
+
 // ---- GPUs and nodes
 
 std::string health_word(GpuHealth health) { return health == GpuHealth::kOk ? "ok" : "lost"; }
@@ -101,6 +108,15 @@ Scenario fleet_of(Scenario scenario) {
   scenario.services.clear();
   scenario.layout.reset();
   return scenario;
+}
+
+ProcessOrder program_anywhere(const std::string& tenant, const ProgramChoice& program) {
+  return {.template_name = program.template_name,
+          .parameters = program.parameters,
+          .tenant = tenant,
+          .slice = "gpu-0-full-0",
+          .generation = 1,
+          .device_uuid = "GPU-00000000-0000-0000-0000-000000000000"};
 }
 
 // ---- common parts
@@ -147,6 +163,10 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
   if (service.spec->running.program && format.devices.programs) {
     programs = format.devices.programs(service.spec->tenant, service.spec->name);
   }
+  std::optional<std::string> why_refused;
+  if (service.spec->running.program && format.devices.why_no_program) {
+    why_refused = format.devices.why_no_program(program_anywhere(service.spec->tenant, *service.spec->running.program));
+  }
   Writer json;
   put_set_head(json.open_object(), format, identity, service.meta);
   json.key("spec").written(*format.spec_texts->text_of(service.spec, service.blobs, format.fleet));
@@ -154,6 +174,7 @@ std::string service_object(const ObjectFormat& format, const ServiceView& servic
   json.open_list("conditions");
   for (const live::Condition& condition : service.conditions) write_condition(json, format, condition);
   if (programs && programs->looping) write_crash_loop(json, format, *programs->looping);
+  if (why_refused) write_refused_program(json, *why_refused);
   json.close_list();
   json.list("slices", service.slices, [&](Writer& to, const HeldSliceView& held) { write_slice(to, format, held); });
   json.member("capacity_requests_per_second", service.need.capacity);

@@ -8,6 +8,8 @@
 
 #include "base/core/clock_text.h"
 #include "base/json/writer.h"
+#include "domain/ports/process_hands.h"
+#include "domain/values/running.h"
 #include "domain/values/scenario.h"
 #include "domain/values/snapshot.h"
 #include "live/local/device_source.h"
@@ -28,6 +30,9 @@ struct ObjectFormat {
 
 /// The part of a scenario that never changes while an engine runs.
 [[nodiscard]] Scenario fleet_of(Scenario scenario);
+
+/// The program of a service as the GPU agent would be asked to start it, on any slice: to ask whether it would.
+[[nodiscard]] ProcessOrder program_anywhere(const std::string& tenant, const ProgramChoice& program);
 
 [[nodiscard]] std::string tenant_object(const ObjectFormat& format, const TenantView& tenant);
 [[nodiscard]] std::string service_object(const ObjectFormat& format, const ServiceView& service);

@@ -529,6 +529,18 @@
     text += ", counted on " + draw.ratio(place.factor) + " x";
     return text + (known ? " for " + draw.whole(Math.round(place.age_seconds / 60)) + " min" + (place.used ? "" : ", reported only") : "");
   }
+  // Within a percent of its table, which is counted on.
+  function isAsItsTable(place) {
+    return isAbsent(place.recorded) && place.factor === 1 && !isAbsent(place.measured) && Math.abs(place.measured - 1) < 0.01;
+  }
+  // One line for each place that differs, and one for all others.
+  function speedLines(speeds) {
+    var plain = speeds.filter(isAsItsTable), lines = speeds.filter(function (place) { return !isAsItsTable(place); }).map(speedText);
+    if (plain.length === 0) return lines.length ? lines : [draw.ABSENT];
+    var batches = plain.reduce(function (sum, place) { return sum + place.batches; }, 0);
+    var names = plain.map(function (place) { return place.gpu_model + " " + place.profile; });
+    return lines.concat("as its table by " + draw.whole(batches) + " batches: " + names.join(", "));
+  }
   function showCalibration(list) {
     ifNew("calibration", list, function () {
       var sums = list.promises;
@@ -546,7 +558,8 @@
         cell("Forecasts", draw.whole(forecasts.judged));
         cell("80 %", isAbsent(forecasts.inside_80) ? draw.ABSENT : draw.percent(forecasts.inside_80)).classed("bad", forecasts.off);
         cell("95 %", isAbsent(forecasts.inside_95) ? draw.ABSENT : draw.percent(forecasts.inside_95));
-        cell("Time / table", item.status.speeds.map(speedText).join("; ") || draw.ABSENT);
+        var speeds = row.append("td").attr("data-label", "Time / table");
+        speedLines(item.status.speeds).forEach(function (line) { speeds.append("span").text(line); });
       });
     });
   }

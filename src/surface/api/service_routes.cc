@@ -24,6 +24,7 @@
 #include "live/session/session.h"
 #include "surface/api/api_context.h"
 #include "surface/api/blob_rows.h"
+#include "surface/api/objects.h"
 #include "surface/api/paging.h"
 #include "surface/api/request_body.h"
 #include "surface/api/writes.h"
@@ -437,13 +438,7 @@ void refuse_new_excess(const ApiContext& context, const live::ServiceName& name,
 /// Refuses a program that the hands would not run: a template, repository or parameter.
 ApiResult<void> check_program(const ApiContext& context, const live::ServiceName& name, const ServiceSpec& spec) {
   if (!spec.running.program || !context.format.devices.why_no_program) return {};
-  // Any place will do.
-  const auto why = context.format.devices.why_no_program({.template_name = spec.running.program->template_name,
-                                                          .parameters = spec.running.program->parameters,
-                                                          .tenant = name.tenant,
-                                                          .slice = "gpu-0-full-0",
-                                                          .generation = 1,
-                                                          .device_uuid = "GPU-00000000-0000-0000-0000-000000000000"});
+  const auto why = context.format.devices.why_no_program(program_anywhere(name.tenant, *spec.running.program));
   if (!why) return {};
   constexpr std::string_view kWanted = ": wanted ";
   constexpr std::string_view kFound = ", found ";

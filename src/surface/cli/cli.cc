@@ -34,12 +34,12 @@ constexpr const char* kFirstSteps =
 std::vector<Verb> all_verbs() {
   Verb plan = plan_verb();
   plan.subcommands = client_plan_subcommands();
-  std::vector<Verb> verbs = {up_verb(),      hands_verb(),    operator_verb(), config_verb(),   journal_verb(),
-                             replay_verb(),  size_verb(),     std::move(plan), forecast_verb(), mig_verb(),
-                             pack_verb(),    price_verb(),    advise_verb(),   spot_verb(),     commit_verb(),
-                             scale_verb(),   case_verb(),     place_verb(),    schedule_verb(), serve_verb(),
-                             gateway_verb(), optimize_verb(), profile_verb(),  tier_verb(),     warm_verb(),
-                             xid_verb(),     ledger_verb(),   cost_verb(),     invoice_verb(),  export_verb()};
+  std::vector<Verb> verbs = {
+      up_verb(),      hands_verb(),    operator_verb(), why_verb(),  config_verb(), journal_verb(),  replay_verb(),
+      size_verb(),    std::move(plan), forecast_verb(), mig_verb(),  pack_verb(),   price_verb(),    advise_verb(),
+      spot_verb(),    commit_verb(),   scale_verb(),    case_verb(), place_verb(),  schedule_verb(), serve_verb(),
+      gateway_verb(), optimize_verb(), profile_verb(),  tier_verb(), warm_verb(),   xid_verb(),      ledger_verb(),
+      cost_verb(),    invoice_verb(),  export_verb()};
   for (Verb& verb : client_verbs()) verbs.push_back(std::move(verb));
   return verbs;
 }
@@ -60,6 +60,7 @@ int run_verbs(std::span<const char* const> arguments, const CliParts& parts) {
                       .run_serve = parts.run_serve,
                       .run_gateway = parts.run_gateway,
                       .run_operator = parts.run_operator,
+                      .explain_pod = parts.explain_pod,
                       .optimize = parts.optimize,
                       .profile = parts.profile,
                       .make_http_client = parts.make_http_client};

@@ -18,6 +18,7 @@ struct CliParts {
   ServeRunner run_serve = {};
   GatewayRunner run_gateway = {};
   OperatorRunner run_operator = {};
+  PodExplainer explain_pod = {};
   const OptimizeOutside* optimize = nullptr;  ///< borrowed; required by `optimize`
   const ProfileOutside* profile = nullptr;    ///< borrowed; required by `profile`
   HttpClientMaker make_http_client = {};

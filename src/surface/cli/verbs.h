@@ -10,6 +10,7 @@ namespace berth::cli {
 [[nodiscard]] Verb up_verb();
 [[nodiscard]] Verb hands_verb();
 [[nodiscard]] Verb operator_verb();
+[[nodiscard]] Verb why_verb();
 [[nodiscard]] Verb config_verb();
 [[nodiscard]] Verb journal_verb();
 [[nodiscard]] Verb replay_verb();

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -124,11 +126,15 @@ ServeResult<HttpAnswer> series_answer(const FigureService& service, const HttpRe
   return json_response(serving::series_json(*points, asked->model.has_value(), next));
 }
 
-HttpAnswer metrics_answer(const FigureService& service) {
+using MoreMetrics = std::function<std::vector<MetricFamily>()>;
+
+HttpAnswer metrics_answer(const FigureService& service, const MoreMetrics& more) {
+  std::vector<MetricFamily> families = serving::metric_families(service.counters());
+  if (more) std::ranges::move(more(), std::back_inserter(families));
   return HttpResponse{.status = 200,
                       .content_type = std::string(metrics::kMetricTextType),
                       .headers = {},
-                      .body = metrics::metric_text(serving::metric_families(service.counters()))};
+                      .body = metrics::metric_text(families)};
 }
 
 /// A route without parameters.
@@ -145,7 +151,7 @@ ModelRoute plain_route(std::string path, bool is_public, Answer answer) {
 
 }  // namespace
 
-std::vector<ModelRoute> figure_routes(const FigureService& service) {
+std::vector<ModelRoute> figure_routes(const FigureService& service, MoreMetrics more_metrics) {
   std::vector<ModelRoute> routes;
   routes.push_back({.method = "GET", .path = "/berth/v1/series", .answer = [&service](const ModelCall& call) {
                       return series_answer(service, call.request);
@@ -159,7 +165,8 @@ std::vector<ModelRoute> figure_routes(const FigureService& service) {
   // Scrapers of Prometheus may add parameters, which mean nothing here.
   routes.push_back({.method = "GET",
                     .path = "/metrics",
-                    .answer = [&service](const ModelCall& /*call*/) { return metrics_answer(service); },
+                    .answer = [&service, more = std::move(more_metrics)](
+                                  const ModelCall& /*call*/) { return metrics_answer(service, more); },
                     .is_public = true});
   return routes;
 }

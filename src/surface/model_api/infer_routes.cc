@@ -19,6 +19,7 @@ namespace {
 
 using serving::InferAnswer;
 using serving::InferenceService;
+using serving::ServeFault;
 using serving::ServeResult;
 
 constexpr std::string_view kHeadLengthHeader = "Inference-Header-Content-Length";
@@ -76,10 +77,21 @@ void start_infer(InferenceService& service, const std::shared_ptr<WaitingInfer>&
 }
 
 ServeResult<HttpAnswer> infer_answer(InferenceService& service, const ModelCall& call) {
-  if (auto refusal = refuse_body_type(call.request)) return std::move(*refusal);
+  const auto note = [&](ServeFault fault) {
+    service.note_refused({.model = std::string(call.parameters.front()),
+                          .caller = trace_context_of(call.request.headers),
+                          .fault = fault});
+  };
+  if (auto refusal = refuse_body_type(call.request)) {
+    note(ServeFault::kMalformed);
+    return std::move(*refusal);
+  }
   auto read =
       serving::protocol::read_infer_request(call.request.body, find_header(call.request.headers, kHeadLengthHeader));
-  if (!read) return tl::unexpected(std::move(read.error()));
+  if (!read) {
+    note(read.error().fault);
+    return tl::unexpected(std::move(read.error()));
+  }
   const auto& [model, version] = call.parameters;
   read->request.model = model;
   read->request.version = version;
@@ -100,7 +112,8 @@ std::vector<ModelRoute> infer_routes(InferenceService& service) {
     routes.push_back({.method = "POST",
                       .path = std::string(path),
                       .answer = [&service](const ModelCall& call) { return infer_answer(service, call); },
-                      .body_bytes_max = kInferBodyBytesMax});
+                      .body_bytes_max = kInferBodyBytesMax,
+                      .is_infer = true});
   }
   return routes;
 }

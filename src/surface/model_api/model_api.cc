@@ -1,7 +1,10 @@
 #include "surface/model_api/model_api.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "surface/model_api/infer_routes.h"
@@ -23,6 +26,26 @@ std::vector<ModelRoute> all_routes(serving::InferenceService& service, std::vect
   return routes;
 }
 
+/// The method, or OpenTelemetry's word for those that are no method of HTTP: any client can send any text there.
+std::string method_name(const std::string& method) {
+  constexpr std::array<std::string_view, 5> kMethods = {"PUT", "POST", "DELETE", "PATCH", "OPTIONS"};
+  return std::ranges::find(kMethods, method) == kMethods.end() ? "_OTHER" : method;
+}
+
+/// Of refusals by the server itself.
+serving::ServeFault fault_of(int status) {
+  switch (status) {
+    case 413:
+      return serving::ServeFault::kTooLarge;
+    case 500:
+      return serving::ServeFault::kEngineFailed;
+    case 503:
+      return serving::ServeFault::kUnavailable;
+    default:
+      return serving::ServeFault::kMalformed;
+  }
+}
+
 }  // namespace
 
 ModelApi::ModelApi(serving::InferenceService& service, std::vector<ModelRoute> more)
@@ -37,7 +60,10 @@ HttpAnswer ModelApi::answer(const HttpRequest& request) {
     if (!tenant) return error_response(tenant.error());
     call.tenant = *tenant;
   }
-  if (!found) return std::move(found.error());
+  if (!found) {
+    note_unknown(request);
+    return std::move(found.error());
+  }
   call.parameters = found->parameters;
   auto answer = found->route->answer(call);
   if (!answer) return error_response(answer.error());
@@ -54,6 +80,26 @@ std::optional<std::size_t> ModelApi::body_bytes_max(const HttpRequest& request) 
   return found->route->body_bytes_max;
 }
 
-HttpResponse ModelApi::render(const HttpRefusal& refusal) { return error_response(refusal.status, refusal.message); }
+HttpResponse ModelApi::render(const HttpRefusal& refusal) {
+  if (refusal.request != nullptr) note_refused(*refusal.request, refusal.status);
+  return error_response(refusal.status, refusal.message);
+}
+
+void ModelApi::note_unknown(const HttpRequest& request) {
+  // Reads are not traced, whether or not they find something.
+  if (request.method == "GET") return;
+  service_.note_refused({.span = method_name(request.method),
+                         .caller = trace_context_of(request.headers),
+                         .fault = serving::ServeFault::kUnknown});
+}
+
+void ModelApi::note_refused(const HttpRequest& request, int status) {
+  const auto found = table_.find(request);
+  if (!found || !found->route->is_infer) return;
+  if (!service_.tenant_of(find_header(request.headers, "Authorization"))) return;
+  service_.note_refused({.model = std::string(found->parameters.front()),
+                         .caller = trace_context_of(request.headers),
+                         .fault = fault_of(status)});
+}
 
 }  // namespace berth::model_api

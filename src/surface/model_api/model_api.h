@@ -24,6 +24,10 @@ class ModelApi final : public HttpHandler {
   [[nodiscard]] HttpResponse render(const HttpRefusal& refusal) override;
 
  private:
+  /// Of requests with a key, for their traces.
+  void note_unknown(const HttpRequest& request);
+  void note_refused(const HttpRequest& request, int status);
+
   serving::InferenceService& service_;
   RouteTable table_;
 };

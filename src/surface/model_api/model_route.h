@@ -33,6 +33,7 @@ struct ModelRoute {
   std::function<serving::ServeResult<HttpAnswer>(const ModelCall&)> answer;
   bool is_public = false;          ///< needs no key
   std::size_t body_bytes_max = 0;  ///< 0: the server's limit
+  bool is_infer = false;           ///< requests for inference, which are traced
 };
 
 }  // namespace berth::model_api

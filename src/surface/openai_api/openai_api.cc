@@ -128,11 +128,20 @@ std::optional<std::size_t> OpenAiApi::body_bytes_max(const HttpRequest& request)
 }
 
 HttpResponse OpenAiApi::render(const HttpRefusal& refusal) {
+  if (refusal.request != nullptr) note_refused(*refusal.request, refusal.status);
   const bool is_ours = refusal.status >= 500;
   return error_answer({.status = refusal.status,
                        .type = is_ours ? "server_error" : "invalid_request_error",
                        .code = {},
                        .message = refusal.message});
+}
+
+void OpenAiApi::note_refused(const HttpRequest& request, int status) const {
+  const std::string route = is_for(request) ? route_of(request) : "";
+  if (std::ranges::find(kForwardedRoutes, route) == kForwardedRoutes.end() || request.method != "POST") return;
+  if (state_->options.keys.tenant_of(find_header(request.headers, "Authorization"))) {
+    trace_refused(request, route, status);
+  }
 }
 
 const OpenAiApi::Model* OpenAiApi::find(std::string_view model) const {
@@ -142,13 +151,23 @@ const OpenAiApi::Model* OpenAiApi::find(std::string_view model) const {
 
 HttpAnswer OpenAiApi::forward(const HttpRequest& request, const std::string& route, serving::TenantIndex tenant) {
   const auto fields = detail::read_call(request.body);
-  if (!fields) return bad_request(400, "invalid_body", fields.error().message);
+  if (!fields) {
+    trace_refused(request, route, 400);
+    return bad_request(400, "invalid_body", fields.error().message);
+  }
   const Model* model = find(fields->model);
-  if (model == nullptr) return unknown_model(fields->model);
+  if (model == nullptr) {
+    trace_refused(request, route, 404);
+    return unknown_model(fields->model);
+  }
   ServingBackend& serving = *model->backend;
   const serving::ConfiguredBackend& configured = serving.backend.configured;
   ProxiedRequest record_of{.model = model->name, .tenant = tenant, .began = state_->options.now()};
-  record_of.span = begin_span(request, route, *model);
+  record_of.span = begin_span(request, route);
+  if (record_of.span) {
+    record_of.span->attributes.emplace_back("gen_ai.request.model", model->name);
+    record_of.span->attributes.emplace_back("berth.backend", configured.name);
+  }
   auto in_flight = detail::InFlight::enter(serving.in_flight_count, configured.in_flight_max);
   if (in_flight == nullptr) {
     record_of.outcome = ProxiedOutcome::kRejected;
@@ -171,6 +190,9 @@ HttpAnswer OpenAiApi::forward(const HttpRequest& request, const std::string& rou
                              in_flight = std::move(in_flight), is_stream = fields->is_stream,
                              &configured](std::unique_ptr<HttpLateReply> reply) mutable {
     if (!state_->calls.enter()) {
+      record_of.outcome = ProxiedOutcome::kFailed;
+      record_of.status = 503;
+      record(std::move(record_of));
       return reply->send(error_answer(
           {.status = 503, .type = "server_error", .code = "server_stops", .message = "the server is about to end"}));
     }
@@ -205,29 +227,31 @@ HttpResponse OpenAiApi::show_model(const std::string& id) const {
   return {200, "application/json", {}, json.take_line()};
 }
 
-std::optional<Span> OpenAiApi::begin_span(const HttpRequest& request, const std::string& route,
-                                          const Model& model) const {
+std::optional<Span> OpenAiApi::begin_span(const HttpRequest& request, const std::string& route) const {
   const SpanRecorder& spans = state_->options.spans;
   auto span = spans ? spans.begin(trace_context_of(request.headers), true) : std::nullopt;
   if (!span) return std::nullopt;
   span->name = "POST /v1/" + route;
   span->kind = SpanKind::kServer;
-  span->attributes = {{"http.request.method", "POST"},
-                      {"http.route", "/v1/" + route},
-                      {"gen_ai.request.model", model.name},
-                      {"berth.backend", model.backend->backend.configured.name}};
+  span->attributes = {{"http.request.method", "POST"}, {"http.route", "/v1/" + route}};
   return span;
+}
+
+void OpenAiApi::end_span(Span span, int status) const {
+  constexpr int kFailedStatus = 500;
+  span.end_us = state_->options.spans.now_us();
+  span.attributes.emplace_back("http.response.status_code", std::int64_t{status});
+  if (status >= kFailedStatus) span.failure = "";
+  state_->options.spans.end(std::move(span));
+}
+
+void OpenAiApi::trace_refused(const HttpRequest& request, const std::string& route, int status) const {
+  if (auto span = begin_span(request, route)) end_span(*std::move(span), status);
 }
 
 void OpenAiApi::record(ProxiedRequest request) {
   request.ended = state_->options.now();
-  if (auto span = std::exchange(request.span, std::nullopt)) {
-    constexpr int kFailedStatus = 500;
-    span->end_us = state_->options.spans.now_us();
-    span->attributes.emplace_back("http.response.status_code", std::int64_t{request.status});
-    if (request.status >= kFailedStatus) span->failure = "";
-    state_->options.spans.end(std::move(*span));
-  }
+  if (auto span = std::exchange(request.span, std::nullopt)) end_span(*std::move(span), request.status);
   if (state_->options.on_end) state_->options.on_end(request);
 }
 

@@ -76,9 +76,13 @@ class OpenAiApi final : public HttpHandler {
   [[nodiscard]] HttpResponse list_models() const;
   [[nodiscard]] HttpResponse show_model(const std::string& id) const;
   void record(ProxiedRequest request);
-  /// The span of a request to a backend; nothing: it is not recorded.
-  [[nodiscard]] std::optional<Span> begin_span(const HttpRequest& request, const std::string& route,
-                                               const Model& model) const;
+  /// The span of a request to a forwarded route; nothing: it is not recorded.
+  [[nodiscard]] std::optional<Span> begin_span(const HttpRequest& request, const std::string& route) const;
+  void end_span(Span span, int status) const;
+  /// The span of a request to a forwarded route that goes to no backend.
+  void trace_refused(const HttpRequest& request, const std::string& route, int status) const;
+  /// Likewise, of one that the server itself refuses, if it is for such a route and has a key.
+  void note_refused(const HttpRequest& request, int status) const;
 
   struct State;
   const std::unique_ptr<State> state_;

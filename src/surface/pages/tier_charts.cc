@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/core/figure_text.h"
+#include "base/core/sort_stably.h"
 #include "surface/pages/chart.h"
 #include "surface/pages/page_parts.h"
 #include "surface/pages/tier_report.h"
@@ -90,13 +91,15 @@ std::string probability_axis(const ChartFrame& frame, const ChartScale& y, doubl
                            position(frame.right));
 }
 
-/// Names at the right, each with a line to its point.
-std::string cost_labels(const ChartFrame& frame, const TierAnswer& answer, const std::vector<CostPoint>& points,
+/// Names at the right, each with a line to its point. Of points at one height the rightmost has the highest name: then
+/// the lines do not cross.
+std::string cost_labels(const ChartFrame& frame, const TierAnswer& answer, std::vector<CostPoint> points,
                         const ChartScale& x, const ChartScale& y) {
   constexpr double kApart = 16;
+  sort_stably(points, [](const CostPoint& point) { return -point.cost; });
   std::vector<double> wanted;
   wanted.reserve(points.size());
-  for (const CostPoint& point : points) wanted.push_back(y.at(point.probability));
+  for (const CostPoint& point : points) wanted.push_back(std::round(y.at(point.probability)));
   const std::vector<double> at = spread_labels(wanted, kApart, frame.top, frame.bottom);
   std::string svg;
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -148,7 +148,7 @@ class WarmStripRow {
     return from < to ? bar(from, to, 12) : "";
   }
   [[nodiscard]] std::string call(std::int64_t minute) const {
-    return minute < from_ || minute >= from_ + kWarmRowMinutes ? "" : bar(minute, minute + 1, 22);
+    return minute < from_ || minute >= from_ + kWarmRowMinutes ? "" : bar(minute, minute + 1, 10, 12);
   }
   [[nodiscard]] std::string label(double right) const {
     return fmt::format(R"(<text x="{}" y="{}" text-anchor="end">{}</text>)", position(right), position(top_ + 22),
@@ -156,8 +156,9 @@ class WarmStripRow {
   }
 
  private:
-  [[nodiscard]] std::string bar(std::int64_t from, std::int64_t to, double height) const {
-    return fmt::format("M{} {}H{}v-{}H{}z", position(x_.at(static_cast<double>(from))), position(top_ + 24),
+  /// `above`: the bottom of the row.
+  [[nodiscard]] std::string bar(std::int64_t from, std::int64_t to, double height, double above = 0) const {
+    return fmt::format("M{} {}H{}v-{}H{}z", position(x_.at(static_cast<double>(from))), position(top_ + 24 - above),
                        position(x_.at(static_cast<double>(to))), position(height),
                        position(x_.at(static_cast<double>(from))));
   }
@@ -225,10 +226,11 @@ std::string warm_strip_figure(const warm::Problem& problem, const warm::PolicyRe
   }
   return chart_figure(
       {.title = figures::html_escaped(counts.app),
-       .remark =
-           fmt::format("{} invocations in {} minutes, {} cold starts under {}; a row is {} minutes, from the one named",
-                       with_separators(counts.invocations), with_separators(std::ssize(counts.invoked)),
-                       with_separators(result.app_cold_starts[app]), result.policy.name, kWarmRowMinutes),
+       .remark = fmt::format(
+           "{} invocations in {} minutes, {} cold start{} under {}; a row is {} minutes, from the one named",
+           with_separators(counts.invocations), with_separators(std::ssize(counts.invoked)),
+           with_separators(result.app_cold_starts[app]), result.app_cold_starts[app] == 1 ? "" : "s",
+           result.policy.name, kWarmRowMinutes),
        .label = "Minutes in which the app was invoked, and in which it was loaded",
        .height = frame.height,
        .svg = fmt::format(R"(<path class="loaded" d="{}"/><path class="call" d="{}"/><path class="cold" d="{}"/>{})",
@@ -237,9 +239,9 @@ std::string warm_strip_figure(const warm::Problem& problem, const warm::PolicyRe
 
 std::string warm_strip_key() {
   return "<ul class=\"key\" aria-label=\"Legend\">" +
-         key_item(R"(<rect class="loaded" y="3" width="16" height="9"/>)", "loaded") +
-         key_item(R"(<rect class="call" x="6" width="3" height="12"/>)", "invoked while loaded") +
-         key_item(R"(<rect class="cold" x="6" width="3" height="12"/>)", "invoked while not loaded: a cold start") +
+         key_item(R"(<rect class="loaded" y="5" width="16" height="7"/>)", "loaded (below)") +
+         key_item(R"(<rect class="call" x="6" width="3" height="8"/>)", "invoked while loaded (above)") +
+         key_item(R"(<rect class="cold" x="6" width="3" height="8"/>)", "invoked while not loaded: a cold start") +
          "</ul>";
 }
 

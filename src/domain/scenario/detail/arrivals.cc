@@ -7,6 +7,7 @@
 
 #include "base/core/overloaded.h"
 #include "domain/scenario/detail/rules.h"
+#include "domain/scenario/service_keys.h"
 #include "domain/trace/arrival_stream.h"
 #include "domain/trace/readers.h"
 
@@ -22,15 +23,12 @@ enum class Format { kAzureLlm, kAzureFunctions, kRpsText, kCsv, kConstant, kPois
 
 bool is_generator(Format format) { return format >= Format::kConstant; }
 
-/// The formats of an object without files: rows by second, and generators.
-constexpr std::array<std::string_view, 5> kObjectFormats = {"csv", "constant", "poisson", "bursty", "diurnal"};
-
 /// The longest trace of an object: a single row of a small text may state any second up to this.
 constexpr std::int64_t kObjectSecondsMax = 2'592'000;
 
 Format read_format(const yaml::Value& value, bool has_files) {
   if (has_files) return static_cast<Format>(value.choice(kFormats));
-  return static_cast<Format>(value.choice(kObjectFormats) + static_cast<std::size_t>(Format::kCsv));
+  return static_cast<Format>(value.choice(kArrivalWords) + static_cast<std::size_t>(Format::kCsv));
 }
 
 std::vector<std::string_view> keys_of(Format format, bool has_files) {
@@ -132,7 +130,8 @@ ArrivalSource recorded(const yaml::Value& value, Format format, Sources& sources
 CountTrace counts_of_rows(const yaml::Value& rows) {
   CountTrace trace;
   for (const yaml::Value& row : rows.items("a list of at least one row", false)) {
-    row.check_keys({"second", "requests"});
+    static const std::vector<std::string_view> kKeys = key_names("arrivals.rows");  // there may be many rows
+    row.check_keys(kKeys);
     const std::int64_t second = row.at("second").whole({std::ssize(trace.counts), kObjectSecondsMax - 1});
     const std::int64_t count = row.at("requests").whole({0, kRequestsPerSecondMax});
     if (row.has_failed()) return trace;

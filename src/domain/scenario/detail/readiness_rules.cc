@@ -10,6 +10,7 @@
 #include "base/core/duration.h"
 #include "domain/profile/slice_price.h"
 #include "domain/scenario/detail/rules.h"
+#include "domain/scenario/service_keys.h"
 
 namespace berth::scenario::detail {
 namespace {
@@ -69,7 +70,7 @@ void check_replicas(const yaml::Value& pool, const ServiceSpec& spec, const Warm
 
 std::optional<WarmPool> read_pool(const yaml::Value& value, const Scenario& scenario, const ServiceSpec& spec) {
   if (!value.is_present()) return std::nullopt;
-  value.check_keys({"min", "max", "cold_usd", "usd_per_hour"});
+  value.check_keys(key_names("warm_pool"));
   WarmPool pool;
   if (value.at("min").is_written()) pool.slices_min = value.at("min").whole({0, kSlicesMax});
   if (value.at("max").is_present()) pool.slices_max = value.at("max").whole({0, kSlicesMax});
@@ -100,7 +101,7 @@ std::optional<Micros> read_answer(const yaml::Value& value, const ServiceSpec& s
 }  // namespace
 
 StartParts read_start_parts(const yaml::Value& start) {
-  start.check_keys({"runtime", "model"});
+  start.check_keys(key_names("start_seconds"));
   const auto part = [&](std::string_view key) {
     if (!start.at(key).is_written()) start.at(key).refuse("a number of seconds");
     return duration(start.at(key), Micros(0));

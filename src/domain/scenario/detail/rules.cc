@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/core/duration.h"
+#include "domain/scenario/service_keys.h"
 
 namespace berth::scenario::detail {
 namespace {
@@ -29,7 +30,7 @@ Accuracy accuracy(const yaml::Value& value) {
     const std::int64_t micro = accuracy_micro(value);
     return {micro, micro};
   }
-  value.check_keys({"before", "after"});
+  value.check_keys(key_names("accuracy"));
   return {accuracy_micro(value.at("before")), accuracy_micro(value.at("after"))};
 }
 

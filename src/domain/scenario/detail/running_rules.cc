@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/core/control_text.h"
+#include "domain/scenario/service_keys.h"
 #include "domain/values/serve_template.h"
 
 namespace berth::scenario::detail {
@@ -42,6 +43,7 @@ ProgramChoice read_template(const yaml::Value& value) {
   }
   const yaml::Value parameters = value.at("parameters");
   if (!parameters.is_present()) return program;
+  if (!parameters.is_map()) parameters.refuse("a map of texts");
   const std::vector<std::string> keys = parameters.keys();
   if (keys.size() > kParametersMax) {
     parameters.refuse(fmt::format("at most {} parameters", kParametersMax), fmt::format("{}", keys.size()));
@@ -61,7 +63,7 @@ ProgramChoice read_program(const yaml::Value& value) {
   const yaml::Value serve = value.at("serve");
   if (!serve.is_written()) return read_template(value);
   value.check_keys({"serve"});
-  serve.check_keys({"repository", "model"});
+  serve.check_keys(key_names("run.serve"));
   ProgramChoice program{.template_name = std::string(kServeTemplate), .parameters = {}};
   for (const char* key : {"repository", "model"}) {
     (void)serve.at(key).name(kParameterBytesMax);  // not empty
@@ -71,7 +73,7 @@ ProgramChoice read_program(const yaml::Value& value) {
 }
 
 ReplicaLimits read_replicas(const yaml::Value& value) {
-  value.check_keys({"min", "max"});
+  value.check_keys(key_names("replicas"));
   ReplicaLimits limits;
   if (value.at("min").is_written()) limits.slices_min = value.at("min").whole({0, kReplicasMax});
   if (value.at("max").is_present()) limits.slices_max = value.at("max").whole({1, kReplicasMax});
@@ -82,6 +84,22 @@ ReplicaLimits read_replicas(const yaml::Value& value) {
   return limits;
 }
 
+/// What a template for pods of slices must have and must not: Kubernetes checks the rest. The objects of the cluster
+/// keep it; it is not part of the service here.
+void check_pod(const yaml::Value& pod) {
+  pod.check_keys({"metadata", "spec"});
+  const yaml::Value spec = pod.at("spec");
+  if (!pod.has_failed() && !spec.is_map()) spec.refuse("a map with containers");
+  (void)spec.at("containers").items("a list of at least one container", false);
+  for (const std::string_view key : {"nodeName", "schedulingGates"}) {
+    if (spec.at(key).is_present()) spec.at(key).refuse("nothing, because Berth decides where the pod runs");
+  }
+  for (const std::string& key : pod.at("metadata").keys()) {
+    const yaml::Value value = pod.at("metadata").at(key);
+    if (value.is_present() && key != "labels" && key != "annotations") value.refuse("only labels and annotations here");
+  }
+}
+
 }  // namespace
 
 Running read_running(const yaml::Value& service) {
@@ -89,6 +107,7 @@ Running read_running(const yaml::Value& service) {
   if (service.has_failed()) return running;
   if (service.at("run").is_present()) running.program = read_program(service.at("run"));
   if (service.at("replicas").is_present()) running.replicas = read_replicas(service.at("replicas"));
+  if (service.at("pod").is_present()) check_pod(service.at("pod"));
   return running;
 }
 

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <iterator>
 #include <set>
-#include <span>
+#include <string_view>
+#include <vector>
 
 #include "domain/profile/readers.h"
 #include "domain/scenario/detail/arrivals.h"
@@ -15,12 +15,13 @@
 #include "domain/scenario/detail/running_rules.h"
 #include "domain/scenario/detail/tables.h"
 #include "domain/scenario/detail/tier_rules.h"
+#include "domain/scenario/service_keys.h"
 
 namespace berth::scenario::detail {
 namespace {
 
 void read_slo(const yaml::Value& value, ServiceSpec& service) {
-  value.check_keys({"latency_ms", "attainment"});
+  value.check_keys(key_names("slo"));
   const yaml::Value latency = value.at("latency_ms");
   service.target_ms = latency.number(yaml::number_above_zero(Decimal(profile::kLatencyMsMax)));
   service.target = checked_duration(latency, service.target_ms / Decimal(1000));
@@ -33,7 +34,7 @@ void read_slo(const yaml::Value& value, ServiceSpec& service) {
 Batching read_batching(const yaml::Value& value) {
   Batching batching;
   if (!value.is_written()) return batching;
-  value.check_keys({"slo_factor", "max_processes"});
+  value.check_keys(key_names("batching"));
   const yaml::Value factor = value.at("slo_factor");
   if (factor.is_written()) batching.slo_factor = factor.number(yaml::number_above_zero(Decimal(kPlainNumberMax)));
   const yaml::Value processes = value.at("max_processes");
@@ -44,13 +45,13 @@ Batching read_batching(const yaml::Value& value) {
 }
 
 Retraining read_retraining(const yaml::Value& value, Sources& sources) {
-  value.check_keys({"every_seconds", "offset_seconds", "swap_seconds", "unfinished", "seconds_on"});
+  value.check_keys(key_names("retraining"));
   Retraining retraining;
   retraining.every = duration_above_zero(value.at("every_seconds"));
   retraining.offset = duration(value.at("offset_seconds"), Micros(0));
   retraining.swap = duration(value.at("swap_seconds"), Micros(0));
   const yaml::Value unfinished = value.at("unfinished");
-  retraining.keeps_unfinished = unfinished.is_written() && unfinished.choice({"abandon", "continue"}) == 1;
+  retraining.keeps_unfinished = unfinished.is_written() && unfinished.choice(kUnfinishedWords) == 1;
   retraining.time_on = read_seconds_on(value.at("seconds_on"), sources);
   return retraining;
 }
@@ -65,7 +66,7 @@ std::vector<Variant> read_variants(const yaml::Value& value, Sources& sources) {
     return variants;
   }
   for (const yaml::Value& item : items) {
-    item.check_keys({"name", "profile", "accuracy"});
+    item.check_keys(key_names("variants"));
     Variant variant{item.at("name").name(), {}, accuracy(item.at("accuracy"))};
     if (!names.insert(variant.name).second) item.at("name").refuse("a name that no other variant has");
     if (value.has_failed()) return variants;
@@ -79,7 +80,7 @@ std::vector<Pin> read_pins(const yaml::Value& value, const Scenario& scenario, O
   std::vector<Pin> pins;
   if (!value.is_present()) return pins;
   for (const yaml::Value& item : value.items("a list of slices")) {
-    item.check_keys({"gpu", "profile", "start"});
+    item.check_keys(key_names("pins"));
     const GpuId gpu = read_gpu_id(item.at("gpu"), scenario);
     if (value.has_failed()) return pins;
     pins.push_back({read_slice(item, gpu, scenario, pinned)});
@@ -93,12 +94,12 @@ void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& p
   if (weight.is_written()) service.weight = weight.number(yaml::number_above_zero(Decimal(kPlainNumberMax)));
   const yaml::Value floor = value.at("floor");
   if (floor.is_present()) {
-    floor.check_keys({"attainment"});
+    floor.check_keys(key_names("floor"));
     service.floor_attainment = floor.at("attainment").number(yaml::number_above_zero(Decimal(1)));
   }
   const yaml::Value expects = value.at("expects");
   if (expects.is_present()) {
-    expects.check_keys({"requests_per_second"});
+    expects.check_keys(key_names("expects"));
     service.expects = expects.at("requests_per_second").number(yaml::number_above_zero(Decimal(kRequestsPerSecondMax)));
   }
   service.pins = read_pins(value.at("pins"), scenario, pinned);
@@ -106,7 +107,7 @@ void read_wishes(const yaml::Value& value, const Scenario& scenario, Occupied& p
   if (changes.is_present()) service.changes_per_hour = changes.whole({0, kPlainNumberMax});
   const yaml::Value isolation = value.at("isolation");
   if (isolation.is_written()) {
-    service.isolation = static_cast<Isolation>(isolation.choice({"gpu", "mig", "mps", "timeslice"}));
+    service.isolation = static_cast<Isolation>(isolation.choice(kIsolationWords));
   }
   const yaml::Value domain = value.at("trust_domain");
   if (domain.is_present()) service.trust_domain = domain.name();
@@ -122,13 +123,13 @@ void read_start(const yaml::Value& value, ServiceSpec& service) {
   service.start = parts.runtime + parts.model;
 }
 
-/// The keys of a service in a file; an object has all but the first two.
-constexpr std::array<std::string_view, 24> kKeys = {
-    "name",      "tenant",         "profile",       "slo",      "batching",
-    "drop",      "arrivals",       "start_seconds", "accuracy", "retraining",
-    "variants",  "weight",         "floor",         "pins",     "changes_per_hour",
-    "isolation", "trust_domain",   "expects",       "tier",     "known_on",
-    "warm_pool", "answer_seconds", "run",           "replicas"};
+/// The keys of a service in a file: those of an object, and its names.
+std::vector<std::string_view> file_keys() {
+  std::vector<std::string_view> keys = {"name", "tenant"};
+  const std::vector<std::string_view> others = key_names("");
+  keys.insert(keys.end(), others.begin(), others.end());
+  return keys;
+}
 
 /// All fields but name, tenant and arrivals.
 void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned,
@@ -136,7 +137,7 @@ void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& so
   read_slo(value.at("slo"), service);
   service.batching = read_batching(value.at("batching"));
   const yaml::Value drop = value.at("drop");
-  if (drop.is_written() && drop.choice({"early", "never"}) == 1) service.drop = DropRule::kNever;
+  if (drop.is_written() && drop.choice(kDropWords) == 1) service.drop = DropRule::kNever;
   read_start(value.at("start_seconds"), service);
   service.accuracy = accuracy(value.at("accuracy"));
   read_wishes(value, scenario, pinned, service);
@@ -150,7 +151,7 @@ void read_fields(const yaml::Value& value, const Scenario& scenario, Sources& so
 }
 
 ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sources& sources, Occupied& pinned) {
-  value.check_keys(kKeys);
+  value.check_keys(file_keys());
   ServiceSpec service;
   service.name = value.at("name").name();
   service.tenant = value.at("tenant").is_written() ? value.at("tenant").name() : service.name;
@@ -164,8 +165,7 @@ ServiceSpec read_service(const yaml::Value& value, const Scenario& scenario, Sou
 
 ServiceSpec read_unnamed_service(const yaml::Value& value, const Scenario& scenario, Sources& sources,
                                  Occupied& pinned) {
-  constexpr std::size_t kNameKeyCount = 2;
-  value.check_keys(std::span(kKeys).subspan(kNameKeyCount));
+  value.check_keys(key_names(""));
   ServiceSpec service;
   if (value.has_failed()) return service;
   read_fields(value, scenario, sources, pinned, service);

@@ -19,6 +19,7 @@
 #include "domain/profile/readers.h"
 #include "domain/scenario/catalogue_resolver.h"
 #include "domain/scenario/detail/rules.h"
+#include "domain/scenario/service_keys.h"
 
 namespace berth::scenario::detail {
 namespace {
@@ -48,10 +49,7 @@ void keep_failure(const yaml::Value& value, const Error& error) {
 }
 
 std::map<int, Micros> plain_seconds_on(const yaml::Value& value) {
-  std::vector<std::string_view> names;
-  names.reserve(kSizes.size());
-  for (const auto& [name, unused] : kSizes) names.push_back(name);
-  value.check_keys(names);
+  value.check_keys(key_names("retraining.seconds_on"));
   std::map<int, Micros> time_on;
   for (const auto& [name, slices] : kSizes) {
     if (value.at(name).is_written()) time_on.emplace(slices, duration_above_zero(value.at(name)));
@@ -100,7 +98,8 @@ profile::WrittenRow written_row(const yaml::Value& row, std::size_t number, cons
 }
 
 ModelPoint read_row(const yaml::Value& row, CatalogueResolver& resolve) {
-  row.check_keys({"model", "gpu", "profile", "batch", "processes", "requests_per_second", "latency_ms"});
+  static const std::vector<std::string_view> kKeys = key_names("profile.rows");  // there may be many rows
+  row.check_keys(kKeys);
   ModelPoint read;
   read.model = row.at("model").name();
   const std::string gpu = row.at("gpu").name();
@@ -205,7 +204,7 @@ void note_contradictions(const yaml::Value& value, const std::optional<BlobRows>
 PerformanceTable table_of_rows(const yaml::Value& value, Sources& sources) {
   Sources::refuse_path(value);
   (void)value.at("format").choice({"csv"});
-  value.check_keys({"format", "model", "rows"});
+  value.check_keys(key_names("profile"));
   PerformanceTable table{value.at("model").name(), {}};
   const auto rows = value.has_failed() ? std::nullopt : sources.find_rows(value);
   if (value.has_failed()) return table;

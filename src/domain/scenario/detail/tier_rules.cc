@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "domain/mig/catalogue.h"
+#include "domain/scenario/service_keys.h"
 #include "domain/values/gpu_name.h"
 
 namespace berth::scenario::detail {
@@ -62,7 +63,7 @@ void read_tier(const yaml::Value& tier, const Scenario& scenario, TierRule& rule
     rule.is_auto = true;
     return check_prices(tier, scenario);
   }
-  tier.check_keys({"gpu"});
+  tier.check_keys(key_names("tier"));
   rule.gpu = full_gpu_name(tier.at("gpu"));
   if (tier.has_failed() || scenario.fleet.empty()) return;
   const auto has_model = [&](const FleetEntry& entry) { return entry.model.name == rule.gpu; };

@@ -5,6 +5,7 @@
 
 #include "base/core/text.h"
 #include "edges/gateway_server/detail/own_answers.h"
+#include "edges/gateway_server/detail/replica_peer.h"
 
 namespace berth::edges::detail {
 namespace {
@@ -32,12 +33,14 @@ bool is_refusal(int status) { return status == 429 || status == 502 || status ==
 
 }  // namespace
 
-HttpCall call_to(const PassedRequest& passed, const Endpoint& replica) {
+HttpCall call_to(const PassedRequest& passed, const std::shared_ptr<const Endpoint>& replica) {
   return {.method = passed.method,
-          .url = replica.url + passed.rest,
-          .headers = serving::headers_to_replica(passed.headers, replica),
-          .body = passed.body,
-          .timeout = kCallTimeout};
+          .url = replica->url + passed.rest,
+          .headers = serving::headers_to_replica(passed.headers, *replica),
+          .body = {},
+          .timeout = kCallTimeout,
+          .shared_body = passed.body,
+          .peer = peer_of(replica)};
 }
 
 void PassedCall::on_start(HttpCallNumber number) {
@@ -48,9 +51,11 @@ void PassedCall::on_start(HttpCallNumber number) {
 void PassedCall::on_head(HttpReplyHead head) {
   head_ = std::move(head);
   answered_by_ = serving::answered_by(head_.headers, *replica_);
-  if (answered_by_ != serving::AnsweredBy::kReplica || !server_.begin_answer(*passed_)) return discard();
-  state_ = State::kHead;
   length_ = length_of(head_);
+  if (answered_by_ != serving::AnsweredBy::kReplica || !server_.begin_answer(*passed_, length_.has_value())) {
+    return discard();
+  }
+  state_ = State::kHead;
   if (!length_ && !passed_->is_head) begin({});
 }
 

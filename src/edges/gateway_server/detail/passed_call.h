@@ -16,7 +16,7 @@
 namespace berth::edges::detail {
 
 /// The call of a request to that replica.
-[[nodiscard]] HttpCall call_to(const PassedRequest& passed, const Endpoint& replica);
+[[nodiscard]] HttpCall call_to(const PassedRequest& passed, const std::shared_ptr<const Endpoint>& replica);
 
 class PassedCall final : public HttpReplyReader {
  public:

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/core/instant.h"
 #include "domain/ports/http_server.h"
 #include "domain/ports/http_stream_client.h"
 #include "serving/gateway/gateway_order.h"
@@ -18,7 +19,7 @@ struct PassedRequest {
   std::string method;
   std::string rest;  ///< of the target, for the replica
   std::vector<HttpField> headers;
-  std::string body;
+  std::shared_ptr<const std::string> body;  ///< never null
   bool is_head = false;
   serving::GatewayRequestId id = 0;
 
@@ -27,8 +28,9 @@ struct PassedRequest {
   std::atomic<bool> is_cancelled = false;
 
   // Under the lock of the gateway.
-  bool is_gone = false;    ///< its client has left
-  bool has_begun = false;  ///< its answer
+  bool is_gone = false;               ///< its client has left
+  bool has_begun = false;             ///< its answer
+  Instant end_by = Instant::never();  ///< of an answer that has begun
 
   /// Until the answer has begun, under the lock; then only for the thread of the call.
   std::unique_ptr<HttpLateReply> reply;

@@ -41,6 +41,10 @@ std::optional<TraceContext> Call::caller() const {
   return trace_context_of(fields);
 }
 
+void Call::note_refused(const std::string& model, ServeFault fault) {
+  if (!has_ended_) service_.note_refused({.model = model, .caller = caller(), .fault = fault});
+}
+
 void Call::answer(const grpc::ByteBuffer& answer) {
   if (!claim_end()) return;
   answer_ = answer;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "base/core/instant.h"
 #include "domain/tracing/trace_context.h"
@@ -42,6 +43,8 @@ class Call final : public grpc::ServerGenericBidiReactor, public std::enable_sha
   /// The context of a trace in its metadata. Only before the end.
   [[nodiscard]] std::optional<TraceContext> caller() const;
 
+  /// For the trace of a request for inference that is refused before the service gets it. Only before the end.
+  void note_refused(const std::string& model, serving::ServeFault fault);
   void answer(const grpc::ByteBuffer& answer);
   void refuse(const serving::ServeError& error);
   /// The service knows the call's request by this number: if the client leaves, or has left, it is cancelled.

@@ -100,6 +100,7 @@ grpc::ServerGenericBidiReactor* CallService::call(grpc::GenericCallbackServerCon
   serving::ServeResult<serving::TenantIndex> tenant = serving::TenantIndex{};
   if (method == nullptr || !method->is_health) tenant = service_.tenant_of(authorization_of(context));
   if (refusal) {
+    if (tenant && method != nullptr && method->is_infer) call->note_refused({}, refusal->fault);
     call->refuse(*refusal);
   } else if (!tenant) {
     call->refuse(tenant.error());

@@ -29,18 +29,22 @@ using serving::ServeResult;
 
 using CallPointer = std::shared_ptr<Call>;
 
-/// Refuses the call if its message cannot be read.
-template <class Message>
-std::optional<Message> message_of(Call& call, const grpc::ByteBuffer& buffer,
-                                  std::span<const FieldToCount> fields = {}) {
+void ignore(ServeFault /*fault*/) {}
+
+/// Refuses the call if its message cannot be read; `note` is called before.
+template <class Message, class Note = void (*)(ServeFault)>
+std::optional<Message> message_of(Call& call, const grpc::ByteBuffer& buffer, std::span<const FieldToCount> fields = {},
+                                  const Note& note = ignore) {
   Message message;
   switch (read_message(buffer, fields, message)) {
     case ReadOutcome::kRead:
       return message;
     case ReadOutcome::kBroken:
+      note(ServeFault::kMalformed);
       call.refuse({.message = fmt::format("wanted a {}, found something else", message.GetTypeName())});
       break;
     case ReadOutcome::kTooManyFields:
+      note(ServeFault::kTooLarge);
       call.refuse({.fault = ServeFault::kTooLarge,
                    .message = fmt::format("wanted at most {} fields of variable length, found more", kFieldCountMax)});
       break;
@@ -181,13 +185,19 @@ bool shorten_to_deadline(std::optional<Micros>& timeout, std::optional<Micros> l
 }
 
 void infer(const CallPointer& call, const grpc::ByteBuffer& buffer) {
-  auto message = message_of<inference::ModelInferRequest>(*call, buffer, infer_fields());
+  auto message = message_of<inference::ModelInferRequest>(*call, buffer, infer_fields(),
+                                                          [&](ServeFault fault) { call->note_refused({}, fault); });
   if (!message) return;
+  const std::string model = message->model_name();
   auto request = infer_request_of(*std::move(message));
-  if (!request) return call->refuse(request.error());
+  if (!request) {
+    call->note_refused(model, request.error().fault);
+    return call->refuse(request.error());
+  }
   request->tenant = call->tenant();
   request->caller = call->caller();
   if (!shorten_to_deadline(request->timeout, call->time_left())) {
+    call->note_refused(model, ServeFault::kExpired);
     return call->refuse({.fault = ServeFault::kExpired, .message = "the deadline has passed"});
   }
   call->set_number(call->service().infer(*std::move(request), [call](ServeResult<InferAnswer> answer) {
@@ -200,7 +210,7 @@ void infer(const CallPointer& call, const grpc::ByteBuffer& buffer) {
 }
 
 constexpr auto kMethods = std::to_array<Method>({
-    {"/inference.GRPCInferenceService/ModelInfer", infer},
+    {.path = "/inference.GRPCInferenceService/ModelInfer", .handler = infer, .is_infer = true},
     {"/inference.GRPCInferenceService/ServerLive", server_live, true},
     {"/inference.GRPCInferenceService/ServerReady", server_ready, true},
     {"/grpc.health.v1.Health/Check", check_health, true},

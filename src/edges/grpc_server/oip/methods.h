@@ -13,6 +13,7 @@ struct Method {
   std::string_view path;
   CallHandler handler;
   bool is_health = false;  ///< health checks need no key
+  bool is_infer = false;   ///< requests for inference, which are traced
 };
 
 /// Null if the server does not offer it. Without kWatchPath, which is a stream.

@@ -14,6 +14,9 @@ namespace {
 // So many parts are acknowledged at once; then the system does.
 constexpr int kAcknowledgedMax = 3;
 
+// A kept connection can end between its choice and its use.
+constexpr int kPeersMax = 3;
+
 // No header of libcurl's own: the call says what is sent. "Expect" would delay large bodies.
 constexpr std::array<const char*, 2> kLeftOut = {"Expect:", "Accept:"};
 
@@ -43,11 +46,11 @@ Result<void> StreamCall::prepare(EasyPointer easy) {
   curl_easy_setopt(handle, CURLOPT_NOBODY, call_.method == "HEAD" ? 1L : 0L);
   if (call_.method == "HEAD") {
     // NOBODY says it all.
-  } else if (!call_.body.empty() || call_.method == "PUT" || call_.method == "POST") {
+  } else if (!body().empty() || call_.method == "PUT" || call_.method == "POST") {
     // The body is read by a function that cannot go back: otherwise libcurl sends it again, over another connection,
     // if a kept one breaks before the answer.
     curl_easy_setopt(handle, CURLOPT_POST, 1L);
-    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call_.body.size()));
+    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body().size()));
     curl_easy_setopt(handle, CURLOPT_READFUNCTION, &StreamCall::on_read);
     curl_easy_setopt(handle, CURLOPT_READDATA, this);
   } else {
@@ -55,14 +58,78 @@ Result<void> StreamCall::prepare(EasyPointer easy) {
   }
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
   // Without a body nothing else keeps libcurl from sending it again if a kept connection breaks before the answer.
-  const bool may_be_sent_again = call_.method == "GET" || call_.method == "HEAD" || !call_.body.empty();
+  const bool may_be_sent_again = call_.method == "GET" || call_.method == "HEAD" || !body().empty();
   curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, may_be_sent_again ? 0L : 1L);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, (&receive<StreamCall, &StreamCall::take_header>));
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, (&receive<StreamCall, &StreamCall::take_body>));
   curl_easy_setopt(handle, CURLOPT_WRITEDATA, this);
   curl_easy_setopt(handle, CURLOPT_PRIVATE, this);
+  set_connection_options();
   return {};
+}
+
+// A call with a peer to check opens no connection itself, and before its request is sent it says over which one.
+void StreamCall::set_connection_options() {
+  CURL* const handle = easy_.get();
+  const bool has_peer = call_.peer != nullptr;
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETFUNCTION, has_peer ? &StreamCall::on_open : nullptr);
+  curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, this);
+  curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, has_peer ? &StreamCall::on_opened : nullptr);
+  curl_easy_setopt(handle, CURLOPT_SOCKOPTDATA, this);
+  curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, has_peer ? &StreamCall::on_request : nullptr);
+  curl_easy_setopt(handle, CURLOPT_PREREQDATA, this);
+}
+
+Result<void> StreamCall::connect_to_peer() {
+  wants_peer_ = false;
+  if (++peer_count_ > kPeersMax) {
+    return fail(ErrorCode::kNoServer, fmt::format("{}: no connection could be kept", call_.url));
+  }
+  connecting_since_ = Clock::now();
+  connection_ = std::make_unique<PeerConnection>(call_.peer);
+  return connection_->begin(call_.url);
+}
+
+Result<void> StreamCall::use_peer(EasyPointer easy) {
+  if (auto prepared = prepare(std::move(easy)); !prepared) return prepared;
+  curl_easy_setopt(easy_.get(), CURLOPT_FRESH_CONNECT, 1L);  // this connection, not another one
+  return {};
+}
+
+bool StreamCall::is_over_connect_time(Clock::time_point now, Micros connect_timeout) const {
+  return now - connecting_since_ > std::chrono::microseconds(connect_timeout.count());
+}
+
+curl_socket_t StreamCall::give_connection() {
+  if (connection_ == nullptr) {
+    wants_peer_ = true;
+    return CURL_SOCKET_BAD;
+  }
+  peers_.insert_or_assign(connection_->local_port(), call_.peer->identity);
+  const curl_socket_t socket = connection_->release();
+  connection_.reset();
+  return socket;
+}
+
+bool StreamCall::may_send(int local_port) {
+  const auto peer = peers_.find(static_cast<std::uint16_t>(local_port));
+  if (peer != peers_.end() && peer->second == call_.peer->identity) return true;
+  wants_peer_ = true;
+  return false;
+}
+
+curl_socket_t StreamCall::on_open(void* call, curlsocktype /*purpose*/, curl_sockaddr* /*address*/) noexcept {
+  return static_cast<StreamCall*>(call)->give_connection();
+}
+
+int StreamCall::on_opened(void* /*call*/, curl_socket_t /*socket*/, curlsocktype /*purpose*/) noexcept {
+  return CURL_SOCKOPT_ALREADY_CONNECTED;
+}
+
+int StreamCall::on_request(void* call, char* /*peer_ip*/, char* /*local_ip*/, int /*peer_port*/,
+                           int local_port) noexcept {
+  return static_cast<StreamCall*>(call)->may_send(local_port) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
 }
 
 EasyPointer StreamCall::end(Result<void> outcome) {
@@ -80,6 +147,8 @@ Result<void> StreamCall::outcome(CURLcode code) const {
                   fmt::format("{}: wanted headers of at most {} bytes, found more", call_.url, kHeaderBytesMax));
   }
   if (has_failed()) return pass_on(no_memory());
+  // libcurl would have sent it again, over another connection.
+  if (wants_peer_) return fail(ErrorCode::kUnavailable, fmt::format("{}: its connection broke", call_.url));
   if (code != CURLE_OK) return pass_on(error_of(code, call_.url, call_.timeout));
   if (!is_head_given_) return fail(ErrorCode::kUnavailable, fmt::format("{}: the answer has no head", call_.url));
   return {};
@@ -145,7 +214,7 @@ std::size_t StreamCall::take_body(std::string_view bytes) {
 }
 
 std::size_t StreamCall::give_body(char* to, std::size_t bytes_max) {
-  const std::size_t count = call_.body.copy(to, bytes_max, body_sent_);
+  const std::size_t count = body().copy(to, bytes_max, body_sent_);
   body_sent_ += count;
   note_bytes();
   return count;

@@ -5,24 +5,32 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
+#include <unordered_map>
 
 #include "base/core/result.h"
 #include "domain/ports/http_stream_client.h"
 #include "edges/http_client/curl_stream_client.h"
 #include "edges/http_client/detail/easy.h"
+#include "edges/http_client/detail/peer_check.h"
 
 namespace berth::edges::detail {
 
 /// Sets what is the same for all calls of a handle, whichever they are.
 void prepare_for_streams(CURL* easy, const StreamClientOptions& options);
 
+/// Which connection was checked for whom: by the port of this side, which no other connection to the same server has.
+using CheckedPeers = std::unordered_map<std::uint16_t, std::string>;
+
 /// Used by one thread alone.
 class StreamCall : public Receiving {
  public:
-  StreamCall(HttpCallNumber number, HttpCall call, std::unique_ptr<HttpReplyReader> reader)
-      : number_(number), call_(std::move(call)), reader_(std::move(reader)) {}
+  /// The peers are borrowed.
+  StreamCall(HttpCallNumber number, HttpCall call, std::unique_ptr<HttpReplyReader> reader, CheckedPeers& peers)
+      : number_(number), call_(std::move(call)), reader_(std::move(reader)), peers_(peers) {}
   StreamCall(const StreamCall&) = delete;
   StreamCall& operator=(const StreamCall&) = delete;
 
@@ -37,6 +45,15 @@ class StreamCall : public Receiving {
   /// What libcurl's result means.
   [[nodiscard]] Result<void> outcome(CURLcode code) const;
 
+  /// Whether libcurl ended it before anything was sent, because it needs a connection that is checked first.
+  [[nodiscard]] bool wants_peer() const { return wants_peer_ && body_sent_ == 0; }
+  /// Begins to make that connection.
+  [[nodiscard]] Result<void> connect_to_peer();
+  [[nodiscard]] PeerConnection* peer_connection() { return connection_.get(); }
+  /// The connection is checked: sets a handle up that uses it.
+  [[nodiscard]] Result<void> use_peer(EasyPointer easy);
+  [[nodiscard]] bool is_over_connect_time(Clock::time_point now, Micros connect_timeout) const;
+
   /// The socket that libcurl uses for it now.
   void set_socket(curl_socket_t socket) { socket_ = socket; }
   /// Goes on if it is paused. A failure is the end of the call.
@@ -48,6 +65,7 @@ class StreamCall : public Receiving {
  private:
   enum class Stop { kNone, kHeadersTooLarge };
 
+  [[nodiscard]] const std::string& body() const { return call_.shared_body ? *call_.shared_body : call_.body; }
   /// Acknowledges what has arrived.
   void acknowledge();
   void end_head();
@@ -56,11 +74,19 @@ class StreamCall : public Receiving {
   [[nodiscard]] std::size_t take_body(std::string_view bytes);
   [[nodiscard]] std::size_t give_body(char* to, std::size_t bytes_max);
 
+  [[nodiscard]] curl_socket_t give_connection();
+  [[nodiscard]] bool may_send(int local_port);
+  void set_connection_options();
+
+  static curl_socket_t on_open(void* call, curlsocktype purpose, struct curl_sockaddr* address) noexcept;
+  static int on_opened(void* call, curl_socket_t socket, curlsocktype purpose) noexcept;
+  static int on_request(void* call, char* peer_ip, char* local_ip, int peer_port, int local_port) noexcept;
   static std::size_t on_read(char* to, std::size_t size, std::size_t count, void* call) noexcept;
 
   const HttpCallNumber number_;
   HttpCall call_;
   const std::unique_ptr<HttpReplyReader> reader_;
+  CheckedPeers& peers_;
   EasyPointer easy_{nullptr, &curl_easy_cleanup};
   HeaderList headers_{nullptr, &curl_slist_free_all};
   curl_socket_t socket_ = CURL_SOCKET_BAD;
@@ -71,6 +97,10 @@ class StreamCall : public Receiving {
   bool is_paused_ = false;       ///< by the reader
   bool is_curl_paused_ = false;  ///< libcurl keeps a part until it is told to go on
   Stop stop_ = Stop::kNone;
+  bool wants_peer_ = false;
+  int peer_count_ = 0;  ///< connections that were made for it
+  Clock::time_point connecting_since_ = {};
+  std::unique_ptr<PeerConnection> connection_;  ///< until libcurl has it
 };
 
 }  // namespace berth::edges::detail

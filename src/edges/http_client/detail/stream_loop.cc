@@ -1,7 +1,9 @@
 #include "edges/http_client/detail/stream_loop.h"
 
+#include <netinet/in.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -74,7 +76,7 @@ void StreamLoop::start(HttpCall call, std::unique_ptr<HttpReplyReader> reader) {
   const HttpCallNumber number = ++last_number_;
   order({.kind = OrderKind::kStart,
          .number = number,
-         .call = std::make_unique<StreamCall>(number, std::move(call), std::move(reader))});
+         .call = std::make_unique<StreamCall>(number, std::move(call), std::move(reader), peers_)});
 }
 
 void StreamLoop::order(Order order) {
@@ -119,6 +121,8 @@ void StreamLoop::wait_and_move() {
     if (event.data.fd == wake_.number()) {
       std::uint64_t wakes = 0;
       [[maybe_unused]] const ssize_t bytes = ::read(wake_.number(), &wakes, sizeof(wakes));
+    } else if (connecting_.contains(event.data.fd)) {
+      step_connection(event.data.fd);
     } else {
       move_bytes(event.data.fd, curl_events(event.events));
     }
@@ -169,10 +173,45 @@ void StreamLoop::begin(std::unique_ptr<StreamCall> call) {
   calls_.emplace(number, std::move(call));
 }
 
+void StreamLoop::connect(StreamCall& call) {
+  curl_multi_remove_handle(multi_.get(), call.easy());
+  if (auto begun = call.connect_to_peer(); !begun) return end(call.number(), std::move(begun));
+  connecting_.emplace(call.peer_connection()->socket(), call.number());
+  watch_connection(*call.peer_connection(), EPOLL_CTL_ADD);
+}
+
+void StreamLoop::watch_connection(const PeerConnection& connection, int change) {
+  epoll_event event{.events = connection.wants_to_write() ? EPOLLOUT : EPOLLIN, .data = {.fd = connection.socket()}};
+  ::epoll_ctl(waited_.number(), change, connection.socket(), &event);
+}
+
+void StreamLoop::step_connection(int socket) {
+  StreamCall& call = *calls_.at(connecting_.at(socket));
+  PeerConnection& connection = *call.peer_connection();
+  const auto progress = connection.step();
+  if (!progress) return end(call.number(), pass_on(progress.error()));
+  if (*progress == PeerConnection::Progress::kGoesOn) return watch_connection(connection, EPOLL_CTL_MOD);
+  // From now on libcurl has the socket, and watches it itself.
+  connecting_.erase(socket);
+  watch_connection(connection, EPOLL_CTL_DEL);
+  Result<void> ready = call.use_peer(take_handle());
+  if (ready && curl_multi_add_handle(multi_.get(), call.easy()) != CURLM_OK) ready = pass_on(no_memory());
+  if (!ready) end(call.number(), std::move(ready));
+}
+
+/// Of a call that ends while its connection is being made.
+void StreamLoop::drop_connection(StreamCall& call) {
+  if (call.peer_connection() == nullptr || connecting_.erase(call.peer_connection()->socket()) == 0) return;
+  watch_connection(*call.peer_connection(), EPOLL_CTL_DEL);
+}
+
 EasyPointer StreamLoop::take_handle() {
   if (unused_.empty()) {
     EasyPointer easy(curl_easy_init(), &curl_easy_cleanup);
-    if (easy != nullptr) prepare_for_streams(easy.get(), options_);
+    if (easy == nullptr) return easy;
+    prepare_for_streams(easy.get(), options_);
+    curl_easy_setopt(easy.get(), CURLOPT_CLOSESOCKETFUNCTION, &StreamLoop::on_close);
+    curl_easy_setopt(easy.get(), CURLOPT_CLOSESOCKETDATA, this);
     return easy;
   }
   EasyPointer easy = std::move(unused_.back());
@@ -186,7 +225,11 @@ void StreamLoop::end_complete() {
     if (message->msg != CURLMSG_DONE) continue;
     StreamCall* call = nullptr;
     curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
-    end(call->number(), call->outcome(message->data.result));
+    if (call->wants_peer()) {
+      connect(*call);
+    } else {
+      end(call->number(), call->outcome(message->data.result));
+    }
   }
 }
 
@@ -200,11 +243,20 @@ void StreamLoop::end_late() {
   }
   std::ranges::sort(late);
   for (const HttpCallNumber number : late) end(number, pass_on(calls_.at(number)->timeout_error(options_.silence_max)));
+  std::vector<HttpCallNumber> unanswered;
+  for (const auto& [socket, number] : connecting_) {
+    if (calls_.at(number)->is_over_connect_time(now, options_.connect_timeout)) unanswered.push_back(number);
+  }
+  std::ranges::sort(unanswered);
+  for (const HttpCallNumber number : unanswered) {
+    end(number, fail(ErrorCode::kNoServer, "the server did not say in time who it is"));
+  }
 }
 
 void StreamLoop::end(HttpCallNumber number, Result<void> outcome) {
   auto node = calls_.extract(number);
   if (node.empty()) return;
+  drop_connection(*node.mapped());
   // Before the answer is complete this closes its connection.
   curl_multi_remove_handle(multi_.get(), node.mapped()->easy());
   const bool is_clean = outcome.has_value();
@@ -234,6 +286,16 @@ int StreamLoop::on_socket(CURL* easy, curl_socket_t socket, int wanted, void* lo
     ::epoll_ctl(self.waited_.number(), EPOLL_CTL_MOD, socket, &event);
   }
   return 0;
+}
+
+int StreamLoop::on_close(void* loop, curl_socket_t socket) noexcept {
+  auto& self = *static_cast<StreamLoop*>(loop);
+  sockaddr_in own{};
+  socklen_t size = sizeof(own);
+  if (!self.peers_.empty() && ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) == 0) {
+    self.peers_.erase(ntohs(own.sin_port));
+  }
+  return ::close(socket);
 }
 
 int StreamLoop::on_timer(CURLM* /*multi*/, long after_ms, void* loop) noexcept {

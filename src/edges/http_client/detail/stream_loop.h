@@ -64,6 +64,10 @@ class StreamLoop {
   void carry_out(Order order);
   void go_on(HttpCallNumber number);
   void begin(std::unique_ptr<StreamCall> call);
+  void connect(StreamCall& call);
+  void step_connection(int socket);
+  void drop_connection(StreamCall& call);
+  void watch_connection(const PeerConnection& connection, int change);
   void end_complete();
   void end_late();
   void end(HttpCallNumber number, Result<void> outcome);
@@ -75,6 +79,7 @@ class StreamLoop {
   // Callbacks of libcurl.
   static int on_socket(CURL* easy, curl_socket_t socket, int wanted, void* loop, void* mark) noexcept;
   static int on_timer(CURLM* multi, long after_ms, void* loop) noexcept;
+  static int on_close(void* loop, curl_socket_t socket) noexcept;
 
   const StreamClientOptions options_;
   std::atomic<HttpCallNumber> last_number_ = 0;
@@ -83,6 +88,8 @@ class StreamLoop {
   std::mutex mutex_;
   std::vector<Order> orders_;
 
+  CheckedPeers peers_;                                  ///< of the connections that libcurl has
+  std::unordered_map<int, HttpCallNumber> connecting_;  ///< by socket: connections that are being made and checked
   MultiPointer multi_;
   std::unordered_map<HttpCallNumber, std::unique_ptr<StreamCall>> calls_;
   std::vector<EasyPointer> unused_;

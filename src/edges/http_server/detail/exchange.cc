@@ -83,11 +83,13 @@ void Exchange::refuse_body() {
 void Exchange::note_size(std::uint64_t bytes) {
   if (bytes > body_bytes_max_) return refuse_body();
   if (is_large_ || refusal_ || bytes <= options_.body_bytes_max) return;
-  is_large_ = large_bodies_.enter();
+  share_ = handler_.share_of(request_);
+  is_large_ = large_bodies_.enter(share_);
   if (is_large_) return;
   refuse(HttpFault::kTooManyLargeBodies, 503,
-         fmt::format("wanted at most {} bodies above {} bytes at a time: try again", options_.large_body_count_max,
-                     options_.body_bytes_max));
+         fmt::format("wanted at most {} bodies above {} bytes at a time{}: try again", options_.large_body_count_max,
+                     options_.body_bytes_max,
+                     share_.empty() ? "" : fmt::format(", and no more of {} than are free", in_quotes(share_))));
   request_.body = {};
 }
 

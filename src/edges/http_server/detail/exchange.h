@@ -4,10 +4,11 @@
 #include <microhttpd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -31,17 +32,31 @@ enum class Progress {
 class LargeBodies {
  public:
   explicit LargeBodies(unsigned count_max) : count_max_(count_max) {}
-  /// Counts one more, if the limit allows it; returns whether it does.
-  [[nodiscard]] bool enter() {
-    if (count_.fetch_add(1) < count_max_) return true;
-    leave();
-    return false;
+  /// Counts one more, if the limit allows it; returns whether it does. A share (HttpHandler::share_of) with as many
+  /// as are free gets no more, so that one alone cannot have all, however many there are.
+  [[nodiscard]] bool enter(const std::string& share) {
+    const std::scoped_lock lock(mutex_);
+    if (count_ >= count_max_) return false;
+    if (!share.empty()) {
+      const auto own = shares_.find(share);
+      if (own != shares_.end() && own->second >= count_max_ - count_) return false;
+      ++shares_[share];
+    }
+    ++count_;
+    return true;
   }
-  void leave() { count_.fetch_sub(1); }
+  void leave(const std::string& share) {
+    const std::scoped_lock lock(mutex_);
+    --count_;
+    const auto own = shares_.find(share);
+    if (own != shares_.end() && --own->second == 0) shares_.erase(own);
+  }
 
  private:
   const unsigned count_max_;
-  std::atomic<unsigned> count_ = 0;
+  std::mutex mutex_;
+  unsigned count_ = 0;
+  std::map<std::string, unsigned> shares_;  ///< none is 0
 };
 
 class Exchange {
@@ -56,7 +71,7 @@ class Exchange {
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
   ~Exchange() {
-    if (is_large_) large_bodies_.leave();
+    if (is_large_) large_bodies_.leave(share_);
   }
 
   [[nodiscard]] bool has_begun() const { return has_begun_; }
@@ -66,6 +81,7 @@ class Exchange {
   [[nodiscard]] Progress take_body(std::string_view part);
 
   [[nodiscard]] const HttpRequest& request() const { return request_; }
+  [[nodiscard]] HttpRequest& request() { return request_; }
   [[nodiscard]] bool is_head() const { return is_head_; }
   /// Whether a body of unknown length is sent to the client in chunks.
   [[nodiscard]] bool takes_chunks() const { return takes_chunks_; }
@@ -103,6 +119,7 @@ class Exchange {
   std::size_t body_bytes_max_;
   std::size_t body_bytes_ = 0;  ///< received, kept or not
   bool is_large_ = false;       ///< counted in large_bodies_
+  std::string share_;           ///< that it is counted for
 };
 
 }  // namespace berth::edges::detail

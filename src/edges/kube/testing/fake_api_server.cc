@@ -128,6 +128,16 @@ void FakeApiServer::add(Trouble trouble) {
   troubles_.push_back(std::move(trouble));
 }
 
+void FakeApiServer::clear_troubles() {
+  const std::lock_guard held(lock_);
+  troubles_.clear();
+}
+
+void FakeApiServer::observe(std::function<void(std::string_view, const yaml::Node&)> observer) {
+  const std::lock_guard held(lock_);
+  observer_ = std::move(observer);
+}
+
 void FakeApiServer::accept_tokens(std::set<std::string> tokens) {
   const std::lock_guard held(lock_);
   tokens_ = std::move(tokens);
@@ -376,6 +386,7 @@ FakeApiServer::Reply FakeApiServer::remove(const Request& request, const Place& 
 FakeApiServer::Reply FakeApiServer::store(const Place& place, yaml::Node object, std::string_view type) {
   kube::put(member(object, "metadata"), "resourceVersion", kube::text_node(fmt::format("{}", ++version_)));
   const std::string text = json::text_of_node(object);
+  if (observer_) observer_(type, object);
   history_.push_back({version_, place.collection, fmt::format(R"({{"type":"{}","object":{}}})", type, text)});
   if (type == "DELETED") {
     objects_[place.collection].erase(place.name);

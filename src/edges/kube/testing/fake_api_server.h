@@ -7,10 +7,12 @@
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <set>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -45,6 +47,9 @@ class FakeApiServer {
 
   [[nodiscard]] std::string url() const;
   void add(Trouble trouble);
+  void clear_troubles();
+  /// Called with each object that is written, in the order of their versions, by the threads of the server.
+  void observe(std::function<void(std::string_view type, const yaml::Node& object)> observer);
   /// Only these tokens are let in; none: anybody.
   void accept_tokens(std::set<std::string> tokens);
   /// Everything up to now is too old to be watched from, and to be continued from.
@@ -96,6 +101,7 @@ class FakeApiServer {
   std::int64_t compacted_ = 0;
   std::int64_t uid_ = 0;
   std::vector<Trouble> troubles_;
+  std::function<void(std::string_view, const yaml::Node&)> observer_;
   std::set<std::string> tokens_;
   std::vector<std::string> requests_;
   std::int64_t watch_epoch_ = 0;

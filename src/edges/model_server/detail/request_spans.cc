@@ -41,6 +41,12 @@ std::string_view error_type(ServeFault fault) {
   return "";
 }
 
+void put_error(Span& span, ServeFault fault) {
+  span.attributes.emplace_back("error.type", std::string(error_type(fault)));
+  const bool is_ours = fault == ServeFault::kEngineFailed || fault == ServeFault::kUnavailable;
+  if (is_ours) span.failure = "";
+}
+
 void end_child(const SpanRecorder& spans, const Span& parent, Span child) {
   Span made = child_of(context_of(parent), spans.next_id());
   made.name = std::move(child.name);
@@ -63,12 +69,7 @@ void end_request(const SpanRecorder& spans, InferTrace& trace, const ServeResult
   Span& span = trace.span;
   span.end_us = spans.now_us();
   if (!trace.has_run) end_child(spans, span, spanning("queue", span.begin_us, span.end_us));
-  if (!answer) {
-    span.attributes.emplace_back("error.type", std::string(error_type(answer.error().fault)));
-    const bool is_ours =
-        answer.error().fault == ServeFault::kEngineFailed || answer.error().fault == ServeFault::kUnavailable;
-    if (is_ours) span.failure = "";
-  }
+  if (!answer) put_error(span, answer.error().fault);
   spans.end(std::move(span));
 }
 
@@ -98,6 +99,17 @@ serving::InferenceService::AnswerDone trace(const SpanRecorder& spans, serving::
     end_request(spans, *trace, answer);
     done(std::move(answer));
   };
+}
+
+void trace_refused(const SpanRecorder& spans, serving::RefusedRequest request) {
+  auto span = spans.begin(request.caller, true);
+  if (!span) return;
+  span->name = std::move(request.span);
+  span->kind = SpanKind::kServer;
+  if (!request.model.empty()) span->attributes = {{"berth.model", std::move(request.model)}};
+  put_error(*span, request.fault);
+  span->end_us = spans.now_us();
+  spans.end(std::move(*span));
 }
 
 BatchSpans::BatchSpans(const SpanRecorder& spans, const serving::RunWork& work, Instant began)

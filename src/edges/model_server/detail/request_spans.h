@@ -20,6 +20,9 @@ namespace berth::edges::detail {
 [[nodiscard]] serving::InferenceService::AnswerDone trace(const SpanRecorder& spans, serving::InferRequest& request,
                                                           serving::InferenceService::AnswerDone done);
 
+/// The span of a request that was refused before it had a `done`, if it is to be recorded.
+void trace_refused(const SpanRecorder& spans, serving::RefusedRequest request);
+
 /// The spans of a batch: in each traced request `queue` until it began, `load` where one was waited for, and `batch`
 /// with links to the other traced requests in it.
 class BatchSpans {

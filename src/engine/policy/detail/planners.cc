@@ -5,6 +5,7 @@
 #include "base/core/ensure.h"
 #include "engine/loop/outlook.h"
 #include "engine/loop/planner_policy.h"
+#include "engine/rivals/ignored_constraints.h"
 
 namespace berth::policy::detail {
 namespace {
@@ -31,10 +32,12 @@ MadePolicy make_berth(const Inputs& inputs) {
 MadePolicy make_clairvoyant(const Inputs& inputs) {
   ENSURE(inputs.arrivals != nullptr);
   const bool knows_loads = inputs.settings.clairvoyant.loads != 0;
-  return planner_of(inputs,
-                    knows_loads ? known_outlook(inputs.scenario, inputs.arrivals)
-                                : known_counts_outlook(inputs.scenario, inputs.arrivals),
-                    inputs.settings.berth);
+  MadePolicy made = planner_of(inputs,
+                               knows_loads ? known_outlook(inputs.scenario, inputs.arrivals)
+                                           : known_counts_outlook(inputs.scenario, inputs.arrivals),
+                               inputs.settings.berth);
+  made.ignored_constraints = [&scenario = inputs.scenario] { return partition::warm_pools_ignored(scenario); };
+  return made;
 }
 
 }  // namespace berth::policy::detail

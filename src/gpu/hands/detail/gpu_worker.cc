@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <deque>
 #include <mutex>
+#include <set>
 #include <utility>
 
 #include "gpu/hands/detail/watched_calls.h"
@@ -39,10 +40,18 @@ struct GpuWorker::Shared {
   std::optional<GpuLock> lock;
   bool is_lock_wanted = false;
   bool is_stopping = false;
+  bool is_looking = false;
+  std::uint64_t looks_wanted = 0;
+  std::uint64_t looks_done = 0;
+  std::set<std::string> mig_devices;
 
   void work();
-  /// Waits for the next order, which is then under way; nothing: the worker is stopping.
+  /// Waits for something to do. False: the worker is stopping.
+  [[nodiscard]] bool wait();
+  /// The next order, which is then under way; nothing: a look is wanted.
   [[nodiscard]] std::optional<Task> next();
+  void look();
+  void note_devices(const GpuReading& reading);
   [[nodiscard]] DeviceEnd carry_out(const Task& task);
   /// Takes the lock. If it cannot, returns the outcome of the order.
   [[nodiscard]] std::optional<DeviceEnd> take_lock(const Task& task);
@@ -50,17 +59,53 @@ struct GpuWorker::Shared {
 };
 
 void GpuWorker::Shared::work() {
-  while (const auto task = next()) {
-    parts.on_ended(*task, carry_out(*task));
-    end_order();
+  while (wait()) {
+    if (const auto task = next()) {
+      DeviceEnd end = carry_out(*task);
+      if (end.reading) note_devices(*end.reading);
+      parts.on_ended(*task, std::move(end));
+      end_order();
+    } else {
+      look();
+    }
     parts.on_idle();
   }
 }
 
-std::optional<Task> GpuWorker::Shared::next() {
+bool GpuWorker::Shared::wait() {
   std::unique_lock hold(mutex);
-  changed.wait(hold, [this] { return is_stopping || !waiting.empty(); });
-  if (is_stopping) return std::nullopt;
+  changed.wait(hold, [this] { return is_stopping || !waiting.empty() || looks_done < looks_wanted; });
+  return !is_stopping;
+}
+
+void GpuWorker::Shared::look() {
+  std::uint64_t number = 0;
+  {
+    const std::scoped_lock hold(mutex);
+    number = looks_wanted;
+    is_looking = true;
+  }
+  const auto reading = parts.library.read(uuid);
+  if (reading) note_devices(*reading);
+  const std::scoped_lock hold(mutex);
+  looks_done = number;
+  is_looking = false;
+}
+
+void GpuWorker::Shared::note_devices(const GpuReading& reading) {
+  std::set<std::string> devices;
+  for (const GpuInstanceSeen& instance : reading.instances) {
+    for (const ComputeInstanceSeen& each : instance.compute_instances) {
+      if (!each.uuid.empty()) devices.insert(each.uuid);
+    }
+  }
+  const std::scoped_lock hold(mutex);
+  mig_devices = std::move(devices);
+}
+
+std::optional<Task> GpuWorker::Shared::next() {
+  const std::scoped_lock hold(mutex);
+  if (waiting.empty()) return std::nullopt;  // also if they were dropped since
   Task task = std::move(waiting.front());
   waiting.pop_front();
   intent_under_way = task.order.intent;
@@ -132,7 +177,28 @@ void GpuWorker::forget_waiting() {
 
 bool GpuWorker::is_idle() const {
   const std::scoped_lock hold(shared_->mutex);
-  return !shared_->intent_under_way && shared_->waiting.empty();
+  return !shared_->intent_under_way && shared_->waiting.empty() && !shared_->is_looking;
+}
+
+std::uint64_t GpuWorker::look() {
+  std::uint64_t number = 0;
+  {
+    const std::scoped_lock hold(shared_->mutex);
+    number = ++shared_->looks_wanted;
+  }
+  shared_->changed.notify_all();
+  return number;
+}
+
+bool GpuWorker::has_looked(std::uint64_t look) const {
+  const std::scoped_lock hold(shared_->mutex);
+  return shared_->looks_done >= look;
+}
+
+bool GpuWorker::has_device(const std::string& uuid) const {
+  if (uuid == gpu_.uuid) return true;
+  const std::scoped_lock hold(shared_->mutex);
+  return shared_->mig_devices.contains(uuid);
 }
 
 std::optional<HandsStatus::UnderWay> GpuWorker::under_way() const {

@@ -51,6 +51,12 @@ class GpuWorker {
   /// unless another order comes.
   void forget_waiting();
   [[nodiscard]] bool is_idle() const;
+  /// Asks for a look at the MIG devices of the GPU; the result names it. Without an order under way it takes
+  /// milliseconds.
+  [[nodiscard]] std::uint64_t look();
+  [[nodiscard]] bool has_looked(std::uint64_t look) const;
+  /// Whether this GPU, or a MIG device that was on it at the latest look or order, has that UUID.
+  [[nodiscard]] bool has_device(const std::string& uuid) const;
   [[nodiscard]] std::optional<HandsStatus::UnderWay> under_way() const;
   /// For a call that does not return: detaches the thread, which ends after that call.
   void leave_behind();

@@ -12,7 +12,7 @@ bool ProgramNews::start(const ProcessOrder& order, const std::optional<std::stri
   if (gone) {
     refuse_order(order, *gone);
   } else if (mail_.size() >= kMailMax) {
-    refuse_order(order, fmt::format("{} messages wait for the hands", kMailMax));
+    refuse_order(order, fmt::format("{} messages wait for the GPU agent", kMailMax));
   } else {
     mail_.emplace_back(StartProgram{order});
     return false;
@@ -50,7 +50,7 @@ std::optional<std::string> ProgramNews::take_log_of(std::uint64_t ticket) {
 }
 
 Result<void> ProgramNews::check(const ProcessOrder& order) const {
-  if (!knows_all_) return fail(ErrorCode::kUnavailable, "no hands are connected that say what may run");
+  if (!knows_all_) return fail(ErrorCode::kUnavailable, "no GPU agent is connected that says what may run");
   return programs::check_order(order, offered_);
 }
 

@@ -18,7 +18,7 @@ constexpr std::size_t kReportMessageMax = 4096;
 constexpr std::size_t kProgramParametersMax = 16;
 constexpr std::array<std::string_view, 5> kPhases = {"starting", "ready", "draining", "stopped", "failed"};
 
-static_assert(kFieldCount<ProcessOrder> == 6 && kFieldCount<ProcessReport> == 12);
+static_assert(kFieldCount<ProcessOrder> == 6 && kFieldCount<ProcessReport> == 13);
 
 /// The first bytes, without a partial character at the end.
 std::string first_bytes(std::string_view text, std::size_t bytes_max) {
@@ -105,6 +105,7 @@ std::string text_of(const ProgramState& packet) {
   put_program_order(json, report.order);
   json.member("phase", kPhases[static_cast<std::size_t>(report.phase)]).member("pid", report.pid);
   json.member("port", report.port).member("key", first_bytes(report.key, kProgramTextMax));
+  if (report.uid) json.member("uid", *report.uid);
   json.member("in_flight_max", report.in_flight_max).member("drain_us", report.drain.count());
   if (report.start_time) json.member("start_time_us", report.start_time->count());
   json.member("starts", report.starts).member("failures", report.failures).member("is_looping", report.is_looping);
@@ -157,12 +158,14 @@ ReadProgramLog read_log_question(const yaml::Value& root) {
 
 ProgramState read_program_state(const yaml::Value& root) {
   root.check_keys({"verb", "template", "parameters", "tenant", "slice", "generation", "device", "phase", "pid", "port",
-                   "key", "in_flight_max", "drain_us", "start_time_us", "starts", "failures", "is_looping", "message"});
+                   "key", "uid", "in_flight_max", "drain_us", "start_time_us", "starts", "failures", "is_looping",
+                   "message"});
   ProcessReport report{.order = read_program_order(root)};
   report.phase = static_cast<ProcessPhase>(root.at("phase").choice(kPhases));
   report.pid = root.at("pid").whole({0, INT32_MAX});
   report.port = static_cast<int>(root.at("port").whole({0, UINT16_MAX}));
   report.key = read_program_text(root.at("key"));
+  if (const yaml::Value uid = root.at("uid"); uid.is_written()) report.uid = uid.whole({0, UINT32_MAX});
   report.in_flight_max = root.at("in_flight_max").whole({});
   report.drain = Micros(root.at("drain_us").whole({}));
   if (const yaml::Value time = root.at("start_time_us"); time.is_written()) report.start_time = Micros(time.whole({}));

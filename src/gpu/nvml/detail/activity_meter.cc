@@ -24,6 +24,14 @@ std::optional<double> share_of(const nvml_abi::GpmMetric& metric) {
   return is_known ? std::optional(std::min(metric.value / 100, 1.0)) : std::nullopt;
 }
 
+/// Bytes of a figure in MiB. Nothing: the value is blank.
+std::optional<double> bytes_of(const nvml_abi::GpmMetric& metric) {
+  constexpr double kBytesPerMib = 1'048'576;
+  constexpr double kMibMax = 1e9;  // no bus carries a petabyte per second
+  const bool is_known = metric.code == Code::kSuccess && metric.value >= 0 && metric.value <= kMibMax;
+  return is_known ? std::optional(metric.value * kBytesPerMib) : std::nullopt;
+}
+
 bool has_all(const Functions& functions) {
   return functions.nvmlGpmMetricsGet != nullptr && functions.nvmlGpmMigSampleGet != nullptr &&
          functions.nvmlGpmQueryDeviceSupport != nullptr && functions.nvmlGpmSampleAlloc != nullptr &&
@@ -75,7 +83,7 @@ GpuActivity ActivityMeter::measure(Device device, Subject subject, Clock::time_p
     metered_.erase(found);
     return {};
   }
-  metered.activity = compare(metered.last, metered.spare);
+  compare(metered, !subject.has_value());
   std::swap(metered.last, metered.spare);
   metered.at = now;
   return metered.activity;
@@ -94,13 +102,39 @@ bool ActivityMeter::take(Device device, Subject subject, const SampleBuffer& int
   return code == Code::kSuccess;
 }
 
-GpuActivity ActivityMeter::compare(const SampleBuffer& first, const SampleBuffer& second) const {
-  constexpr std::array kAsked = {nvml_abi::kGpmGraphicsActive, nvml_abi::kGpmTensorActive, nvml_abi::kGpmDramActive};
-  nvml_abi::GpmMetrics asked{.count = kAsked.size(), .first = first.get(), .second = second.get()};
-  for (std::size_t index = 0; index < kAsked.size(); ++index) asked.metrics[index].id = kAsked[index];
-  if (functions_.nvmlGpmMetricsGet(&asked) != Code::kSuccess) return {};
-  return {
+void ActivityMeter::compare(Metered& metered, bool is_whole_gpu) const {
+  constexpr std::array kAsked = {nvml_abi::kGpmGraphicsActive, nvml_abi::kGpmTensorActive, nvml_abi::kGpmDramActive,
+                                 nvml_abi::kGpmPcieSent, nvml_abi::kGpmPcieReceived};
+  constexpr std::size_t kOfInstances = 3;
+  const std::size_t count = is_whole_gpu ? kAsked.size() : kOfInstances;
+  nvml_abi::GpmMetrics asked{
+      .count = static_cast<std::uint32_t>(count), .first = metered.last.get(), .second = metered.spare.get()};
+  for (std::size_t index = 0; index < count; ++index) asked.metrics[index].id = kAsked[index];
+  metered.activity = {};
+  metered.pcie = {};
+  if (functions_.nvmlGpmMetricsGet(&asked) != Code::kSuccess) return;
+  metered.activity = {
       .graphics = share_of(asked.metrics[0]), .tensor = share_of(asked.metrics[1]), .dram = share_of(asked.metrics[2])};
+  if (is_whole_gpu) metered.pcie = {.sent = bytes_of(asked.metrics[3]), .received = bytes_of(asked.metrics[4])};
+}
+
+PcieTraffic ActivityMeter::pcie() const {
+  const auto whole = metered_.find(Subject());
+  return whole == metered_.end() ? PcieTraffic() : whole->second.pcie;
+}
+
+std::optional<double> ActivityMeter::nvlink_rate(std::uint64_t kib, Clock::time_point now) {
+  if (!links_ || kib < links_->kib) {
+    links_ = {.kib = kib, .at = now};
+    return std::nullopt;
+  }
+  if (now - links_->at < kBetweenSamples) return links_->rate;
+  constexpr double kBytesPerKib = 1024;
+  constexpr double kMegabyte = 1e6;
+  const double seconds = std::chrono::duration<double>(now - links_->at).count();
+  const double megabytes = static_cast<double>(kib - links_->kib) * kBytesPerKib / kMegabyte;
+  links_ = {.kib = kib, .at = now, .rate = megabytes / seconds};
+  return links_->rate;
 }
 
 void ActivityMeter::keep_only(const std::vector<GpuInstanceSeen>& instances) {

@@ -1,5 +1,7 @@
 #include "gpu/nvml/detail/gpu_figures.h"
 
+#include <algorithm>
+#include <array>
 #include <string>
 
 #include "gpu/nvml/detail/answers.h"
@@ -11,6 +13,9 @@ using nvml_abi::Code;
 using nvml_abi::Device;
 
 namespace {
+
+/// Above it a counter is blank.
+constexpr std::uint64_t kNvLinkKibMax = std::uint64_t{1} << 62U;
 
 GpuMemory memory_of(const Functions& functions, DeviceQuestions& questions) {
   nvml_abi::MemoryV2 split;
@@ -58,6 +63,48 @@ void read_counters(const Functions& functions, DeviceQuestions& questions, GpuFi
   if (figure_of(has_failed)) figures.has_row_remap_failed = has_failed != 0;
 }
 
+/// Where GPM does not say: what the bus carries within the next 20 ms or so.
+std::optional<double> pcie_bytes(const Functions& functions, DeviceQuestions& questions, std::uint32_t direction) {
+  constexpr double kBytesPerKib = 1024;
+  std::uint32_t kib = 0;
+  const bool is_there =
+      questions.has_answered("nvmlDeviceGetPcieThroughput", functions.nvmlDeviceGetPcieThroughput, direction, &kib);
+  const auto known = is_there ? figure_of(kib) : std::nullopt;
+  return known ? std::optional(*known * kBytesPerKib) : std::nullopt;
+}
+
+/// KiB of data that all NVLinks have carried, both ways; nothing: the driver does not say.
+std::optional<std::uint64_t> nvlink_kib(const Functions& functions, DeviceQuestions& questions) {
+  std::array<nvml_abi::FieldValue, 2> fields{};
+  fields[0].field_id = nvml_abi::kFieldNvLinkSent;
+  fields[1].field_id = nvml_abi::kFieldNvLinkReceived;
+  for (nvml_abi::FieldValue& field : fields) field.scope_id = nvml_abi::kScopeAllLinks;
+  if (!questions.has_answered("nvmlDeviceGetFieldValues", functions.nvmlDeviceGetFieldValues,
+                              static_cast<std::int32_t>(fields.size()), fields.data())) {
+    return std::nullopt;
+  }
+  std::uint64_t sum = 0;
+  for (const nvml_abi::FieldValue& field : fields) {
+    const std::uint64_t kib = field.value.unsigned_long_long;
+    if (field.code != Code::kSuccess || kib > kNvLinkKibMax) return std::nullopt;
+    sum += kib;
+  }
+  return sum;
+}
+
+std::optional<bool> is_vgpu_licensed(const Functions& functions, DeviceQuestions& questions) {
+  nvml_abi::LicensableFeatures found;
+  if (!questions.has_answered("nvmlDeviceGetGridLicensableFeatures_v4",
+                              functions.nvmlDeviceGetGridLicensableFeatures_v4, &found)) {
+    return std::nullopt;
+  }
+  if (found.is_supported == 0) return false;
+  const std::size_t count = std::min<std::size_t>(found.count, nvml_abi::kLicencesMax);
+  return std::any_of(found.features, found.features + count, [](const nvml_abi::LicensableFeature& each) {
+    return each.feature == nvml_abi::kLicenceOfVgpu && each.is_licensed != 0;
+  });
+}
+
 /// The memory of a GPU instance, which any of its MIG devices knows.
 GpuMemory instance_memory(const Functions& functions, const GpuInstanceSeen& instance) {
   for (const ComputeInstanceSeen& compute : instance.compute_instances) {
@@ -83,11 +130,21 @@ GpuAnswer<GpuFigures> read_figures(const Functions& functions, Device device,
       engine_percent("nvmlDeviceGetEncoderUtilization", functions.nvmlDeviceGetEncoderUtilization, questions);
   figures.decoder_percent =
       engine_percent("nvmlDeviceGetDecoderUtilization", functions.nvmlDeviceGetDecoderUtilization, questions);
+  figures.is_vgpu_licensed = is_vgpu_licensed(functions, questions);
+  const auto links_kib = nvlink_kib(functions, questions);
   read_counters(functions, questions, figures);
   if (!questions.lost_at().empty()) return failed(questions.lost_at(), Code::kGpuIsLost);
   const auto now = ActivityMeter::Clock::now();
   meter.keep_only(instances);
   figures.activity = meter.measure(device, now);
+  figures.pcie_sent_bytes = meter.pcie().sent;
+  figures.pcie_received_bytes = meter.pcie().received;
+  if (links_kib) figures.nvlink_megabytes = meter.nvlink_rate(*links_kib, now);
+  if (!meter.is_in_use()) {
+    figures.pcie_sent_bytes = pcie_bytes(functions, questions, nvml_abi::kPcieSent);
+    figures.pcie_received_bytes = pcie_bytes(functions, questions, nvml_abi::kPcieReceived);
+    if (!questions.lost_at().empty()) return failed(questions.lost_at(), Code::kGpuIsLost);
+  }
   figures.instances.reserve(instances.size());
   for (const GpuInstanceSeen& instance : instances) {
     figures.instances.push_back({.id = instance.id,

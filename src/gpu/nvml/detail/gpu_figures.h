@@ -9,9 +9,9 @@
 
 namespace berth::edges::detail {
 
-/// Eight calls for the GPU, and four for each of its instances (at the first call more). A figure that the driver does
-/// not give, or not at once, is absent. `instances`: those of the last reading; one that is gone has no figures. Error:
-/// the GPU is lost.
+/// Ten calls for the GPU (twelve without GPM, two of which take some 20 ms each), and four for each of its instances
+/// (at the first call more). A figure that the driver does not give, or not at once, is absent. `instances`: those of
+/// the last reading; one that is gone has no figures. Error: the GPU is lost.
 [[nodiscard]] GpuAnswer<GpuFigures> read_figures(const Functions& functions, nvml_abi::Device device,
                                                  const std::vector<GpuInstanceSeen>& instances, ActivityMeter& meter);
 

@@ -28,6 +28,9 @@ struct GpmDriver {
   double percent = 50;
   Code code = Code::kSuccess;  ///< of each metric
   bool is_supported = true;
+  double pcie_mib = 3;
+  std::uint64_t nvlink_kib = 1'000'000;  ///< in each direction
+  bool is_licensed = true;
 };
 GpmDriver gpm_driver;
 
@@ -62,6 +65,26 @@ Functions monitored_driver() {
   };
   functions.nvmlDeviceGetPcieReplayCounter = [](Device, std::uint32_t* count) {
     *count = 2;
+    return Code::kSuccess;
+  };
+  functions.nvmlDeviceGetPcieThroughput = [](Device, std::uint32_t direction, std::uint32_t* kib) {
+    *kib = direction == nvml_abi::kPcieSent ? 10 : 20;
+    return Code::kSuccess;
+  };
+  functions.nvmlDeviceGetFieldValues = [](Device, std::int32_t count, nvml_abi::FieldValue* fields) {
+    for (std::int32_t index = 0; index < count; ++index) {
+      EXPECT_EQ(fields[index].scope_id, nvml_abi::kScopeAllLinks);
+      fields[index].code = Code::kSuccess;
+      fields[index].value.unsigned_long_long = gpm_driver.nvlink_kib;
+    }
+    return Code::kSuccess;
+  };
+  functions.nvmlDeviceGetGridLicensableFeatures_v4 = [](Device, nvml_abi::LicensableFeatures* found) {
+    found->is_supported = 1;
+    found->count = 2;
+    found->features[0].feature = 3;
+    found->features[1].feature = nvml_abi::kLicenceOfVgpu;
+    found->features[1].is_licensed = gpm_driver.is_licensed ? 1 : 0;
     return Code::kSuccess;
   };
   functions.nvmlDeviceGetRemappedRows = [](Device, std::uint32_t* corrected, std::uint32_t* uncorrected,
@@ -99,7 +122,8 @@ Functions monitored_driver() {
     EXPECT_NE(metrics->first, metrics->second);
     for (std::uint32_t index = 0; index < metrics->count; ++index) {
       metrics->metrics[index].code = gpm_driver.code;
-      metrics->metrics[index].value = gpm_driver.percent;
+      const bool is_pcie = metrics->metrics[index].id >= nvml_abi::kGpmPcieSent;
+      metrics->metrics[index].value = is_pcie ? gpm_driver.pcie_mib : gpm_driver.percent;
     }
     return Code::kSuccess;
   };
@@ -118,6 +142,7 @@ TEST(GpuFiguresOfNvml, HasEveryFigureThatTheDriverGives) {
                                  .decoder_percent = 5,
                                  .energy_millijoules = 123'456,
                                  .pcie_replays = 2,
+                                 .is_vgpu_licensed = true,
                                  .correctable_remapped_rows = 1,
                                  .uncorrectable_remapped_rows = 4,
                                  .has_row_remap_failed = true,
@@ -141,6 +166,9 @@ TEST(GpuFiguresOfNvml, BlankFiguresAreAbsent) {
   blank.nvmlDeviceGetEncoderUtilization = [](Device, std::uint32_t*, std::uint32_t*) { return Code::kNotSupported; };
   blank.nvmlDeviceGetDecoderUtilization = nullptr;
   blank.nvmlDeviceGetRemappedRows = nullptr;
+  blank.nvmlDeviceGetPcieThroughput = nullptr;
+  blank.nvmlDeviceGetFieldValues = nullptr;
+  blank.nvmlDeviceGetGridLicensableFeatures_v4 = nullptr;
   ActivityMeter meter(blank);
   EXPECT_EQ(read_figures(blank, nullptr, {}, meter).value(), GpuFigures{.index = 3});
   const Functions none;
@@ -154,6 +182,59 @@ TEST(GpuFiguresOfNvml, ALostGpuIsAFailure) {
   ActivityMeter meter(lost);
   EXPECT_EQ(failure_of(read_figures(lost, nullptr, {}, meter)).call, "nvmlDeviceGetTotalEnergyConsumption");
   EXPECT_EQ(gpm_driver.samples, 0);
+}
+
+TEST(GpuFiguresOfNvml, WithoutGpmTheBusIsAskedItself) {
+  Functions functions = monitored_driver();
+  gpm_driver.is_supported = false;
+  gpm_driver.is_licensed = false;
+  ActivityMeter meter(functions);
+  const GpuFigures figures = read_figures(functions, nullptr, {}, meter).value();
+  EXPECT_EQ(figures.pcie_sent_bytes, 10 * 1024);
+  EXPECT_EQ(figures.pcie_received_bytes, 20 * 1024);
+  EXPECT_EQ(figures.is_vgpu_licensed, false);
+  functions.nvmlDeviceGetPcieThroughput = [](Device, std::uint32_t, std::uint32_t*) { return Code::kGpuIsLost; };
+  EXPECT_EQ(failure_of(read_figures(functions, nullptr, {}, meter)).call, "nvmlDeviceGetPcieThroughput");
+}
+
+TEST(TrafficOfNvml, OfTheBusIsThatOfTheActivity) {
+  const Functions functions = monitored_driver();
+  ActivityMeter meter(functions);
+  ActivityMeter::Clock::time_point now;
+  static_cast<void>(meter.measure(nullptr, now));
+  EXPECT_EQ(meter.pcie(), PcieTraffic());
+  const auto next = [&](double mib) {
+    gpm_driver.pcie_mib = mib;
+    static_cast<void>(meter.measure(nullptr, now += std::chrono::seconds(1)));
+    return meter.pcie().received;
+  };
+  EXPECT_EQ(next(3), 3 * 1'048'576.0);
+  for (const double blank : {9.22e18, -1.0, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_EQ(next(blank), std::nullopt) << blank;
+  }
+}
+
+TEST(TrafficOfNvml, OfTheLinksIsARateBetweenTwoQuestions) {
+  const Functions functions = monitored_driver();
+  ActivityMeter meter(functions);
+  const ActivityMeter::Clock::time_point begin;
+  EXPECT_EQ(meter.nvlink_rate(1'000'000, begin), std::nullopt);
+  EXPECT_EQ(meter.nvlink_rate(3'000'000, begin + std::chrono::seconds(2)), 1024.0);
+  EXPECT_EQ(meter.nvlink_rate(9'000'000, begin + std::chrono::milliseconds(2'050)), 1024.0) << "repeated";
+  EXPECT_EQ(meter.nvlink_rate(10, begin + std::chrono::seconds(3)), std::nullopt) << "the driver began anew";
+  EXPECT_EQ(meter.nvlink_rate(10, begin + std::chrono::seconds(4)), 0.0);
+}
+
+TEST(TrafficOfNvml, OfTheLinksIsAbsentWhereTheDriverHasNone) {
+  Functions functions = monitored_driver();
+  functions.nvmlDeviceGetFieldValues = [](Device, std::int32_t, nvml_abi::FieldValue* fields) {
+    fields[0].code = Code::kNotSupported;
+    return Code::kSuccess;
+  };
+  ActivityMeter meter(functions);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(read_figures(functions, nullptr, {}, meter).value().nvlink_megabytes, std::nullopt);
+  }
 }
 
 TEST(ActivityOfNvml, IsKnownFromTheSecondSampleOn) {

@@ -36,6 +36,19 @@ TEST_F(Act, CordonsDrainsAndOpensGpusAndNodes) {
   EXPECT_EQ(run({"drain", "node-1", "--reason", "move"}).status, 3);
 }
 
+TEST_F(Act, AsksWhetherAServerIsReady) {
+  answer("GET /readyz", R"({"status":"ready"})");
+  answer("GET /healthz", R"({"status":"ok"})");
+  EXPECT_EQ(run({"ready"}).out, "ready\n");
+  EXPECT_EQ(run({"ready", "--live"}).out, "live\n");
+}
+
+TEST_F(Act, IsNotReadyWithoutAnAnswer) {
+  const Printed unready = run({"ready"});
+  EXPECT_EQ(unready.status, 3);
+  EXPECT_EQ(unready.out, "");
+}
+
 TEST_F(Act, WaitsForADrain) {
   const auto gpu = [](const std::string& scheduling, const std::string& drained) {
     return R"({"metadata":{"name":"gpu-3"},"status":{"scheduling":")" + scheduling + R"(","drained":)" + drained + "}}";

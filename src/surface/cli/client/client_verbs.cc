@@ -8,6 +8,7 @@
 #include "surface/cli/client/history_run.h"
 #include "surface/cli/client/logs_run.h"
 #include "surface/cli/client/outcome.h"
+#include "surface/cli/client/ready_run.h"
 #include "surface/cli/client/top_run.h"
 #include "surface/cli/client/usage_run.h"
 #include "surface/cli/shared/command_line.h"
@@ -229,6 +230,10 @@ OptionTable plan_history_option_rows(PlanShowWords& words) {
 
 OptionTable plan_approve_option_rows(PlanShowWords& words) { return with_server({plan_id_row(words)}, words.server); }
 
+OptionTable ready_option_rows(ReadyWords& words) {
+  return with_server({{"--live", "", "Ask only whether it answers", &words.is_live_enough}}, words.server);
+}
+
 OptionTable pause_option_rows(PauseWords& words) {
   return with_server({reason_row(words.reason, words.is_paused)}, words.server);
 }
@@ -302,6 +307,11 @@ std::vector<Verb> client_verbs() {
                       .examples = examples(kUsageExamples),
                       .heading = kClientHeading},
                      usage_option_rows, answered(run_usage)),
+          with_words({.name = "ready",
+                      .help = "Asks whether a server is ready; for probes.",
+                      .examples = examples("  berth ready\n  berth ready --live\n"),
+                      .heading = kClientHeading},
+                     ready_option_rows, answered(run_ready)),
           cordon_verb("cordon", "Keeps new slices off a GPU or a node; those that stand stay."),
           cordon_verb("uncordon", "Opens a GPU or a node again."),
           cordon_verb("drain", "Moves everything off a GPU or a node, and keeps new slices off it.", drain_option_rows,

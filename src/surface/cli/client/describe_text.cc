@@ -12,6 +12,7 @@
 #include "surface/cli/client/readable.h"
 #include "surface/cli/client/tables.h"
 #include "surface/cli/shared/printable.h"
+#include "surface/cli/shared/yaml_text.h"
 
 namespace berth::cli {
 namespace {

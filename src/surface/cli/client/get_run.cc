@@ -17,6 +17,7 @@
 #include "surface/cli/client/phases.h"
 #include "surface/cli/client/tables.h"
 #include "surface/cli/client/watch_run.h"
+#include "surface/cli/shared/yaml_text.h"
 
 namespace berth::cli {
 namespace {

@@ -96,7 +96,7 @@ TEST_F(Get, TopSaysWhatIsRealInAWorldOfRealGpus) {
 }
 
 TEST_F(Get, TopShowsWhatTheDriverMeasures) {
-  const std::string gone = "the GPU agent (berth hands) is gone: the hands ended (signal 9)";
+  const std::string gone = "the GPU agent (berth hands) is gone: the GPU agent ended (signal 9)";
   answer("GET /v1/status", R"({"world":"local","speed":1,"load":null,"devices":{"driver":"580.95","reason":null,)"
                            R"("agent_reason":")" +
                                gone + R"("}})");

@@ -1,7 +1,6 @@
 #include "surface/cli/client/node.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -16,21 +15,6 @@ namespace {
 using yaml::Node;
 using yaml::Scalar;
 using yaml::ScalarKind;
-
-constexpr int kIndent = 2;
-
-/// Whether every YAML reader takes the text for a string even without quotes.
-bool is_plain_in_yaml(const std::string& text) {
-  constexpr std::array<std::string_view, 9> kWords = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"};
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  const auto is_plain = [&](char c) {
-    return is_letter(c) || (c >= '0' && c <= '9') || c == '_' || c == '-' || c == '.' || c == '/';
-  };
-  if (text.empty() || !is_letter(text.front()) || !std::ranges::all_of(text, is_plain)) return false;
-  std::string lower;
-  for (const char c : text) lower += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return std::ranges::find(kWords, lower) == kWords.end();
-}
 
 void write_scalar(json::Writer& json, const Scalar& scalar) {
   switch (scalar.kind) {
@@ -57,54 +41,6 @@ void write_node(json::Writer& json, const Node& node) {
     json.open_object();
     for (const yaml::Entry& entry : std::get<yaml::Map>(node.value)) write_node(json.key(entry.key), entry.value);
     json.close_object();
-  }
-}
-
-/// A YAML scalar: strings that need quotes are double-quoted, as in JSON, which YAML reads alike.
-std::string scalar_text(const Scalar& scalar) {
-  const bool is_text = scalar.kind == ScalarKind::kText || scalar.kind == ScalarKind::kUntyped;
-  if (is_text && is_plain_in_yaml(scalar.text)) return scalar.text;
-  json::Writer json;
-  write_scalar(json, scalar);
-  return printable_json(json.take());
-}
-
-bool is_empty_collection(const Node& node) {
-  if (const auto* list = std::get_if<yaml::List>(&node.value)) return list->empty();
-  const auto* map = std::get_if<yaml::Map>(&node.value);
-  return map != nullptr && map->empty();
-}
-
-/// Appends YAML lines; the first one begins without indentation if `is_inline`.
-void append_yaml(std::string& out, const Node& node, int indent, bool is_inline) {
-  bool is_begun = is_inline;
-  const auto begin = [&] {
-    if (!std::exchange(is_begun, false)) out += std::string(static_cast<std::size_t>(indent), ' ');
-  };
-  const auto is_leaf = [](const Node& value) {
-    return std::holds_alternative<Scalar>(value.value) || is_empty_collection(value);
-  };
-  if (is_leaf(node)) {
-    begin();
-    if (const auto* scalar = std::get_if<Scalar>(&node.value)) {
-      out += scalar_text(*scalar);
-    } else {
-      out += std::holds_alternative<yaml::List>(node.value) ? "[]" : "{}";
-    }
-    out += '\n';
-  } else if (const auto* list = std::get_if<yaml::List>(&node.value)) {
-    for (const Node& item : *list) {
-      begin();
-      out += "- ";
-      append_yaml(out, item, indent + kIndent, true);
-    }
-  } else {
-    for (const yaml::Entry& entry : std::get<yaml::Map>(node.value)) {
-      begin();
-      out += scalar_text({.text = entry.key, .is_plain = false, .kind = ScalarKind::kText}) + ":";
-      out += is_leaf(entry.value) ? " " : "\n";
-      append_yaml(out, entry.value, indent + kIndent, is_leaf(entry.value));
-    }
   }
 }
 
@@ -163,15 +99,10 @@ std::string json_of(const Node& node) {
 }
 
 std::string indented_json_of(const Node& node) {
-  json::Writer json(kIndent);
+  constexpr int kSpaces = 2;
+  json::Writer json(kSpaces);
   write_node(json, node);
   return printable_json(json.take_line());
-}
-
-std::string yaml_of(const Node& node, int indent) {
-  std::string out;
-  append_yaml(out, node, indent, false);
-  return out;
 }
 
 }  // namespace berth::cli

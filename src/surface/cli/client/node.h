@@ -29,7 +29,5 @@ void put(yaml::Node& map, std::string key, yaml::Node value);
 /// JSON in one line, or indented by two spaces with a line feed at its end. Control characters are escaped.
 [[nodiscard]] std::string json_of(const yaml::Node& node);
 [[nodiscard]] std::string indented_json_of(const yaml::Node& node);
-/// YAML in block style with a line feed at its end; reading it gives the same values as the JSON. `indent` in spaces.
-[[nodiscard]] std::string yaml_of(const yaml::Node& node, int indent = 0);
 
 }  // namespace berth::cli

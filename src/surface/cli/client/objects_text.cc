@@ -5,6 +5,7 @@
 
 #include "base/core/text.h"
 #include "surface/cli/client/node.h"
+#include "surface/cli/shared/yaml_text.h"
 
 namespace berth::cli {
 

@@ -60,7 +60,7 @@ std::string conditions_cell(const Node& object) {
   for (const Node& condition : items_at(object, "status.conditions")) {
     const std::string status = text_at(condition, "status").value_or("Unknown");
     const std::string type = text_at(condition, "type").value_or("");
-    const bool is_bad_if_true = type == "CrashLoop";
+    const bool is_bad_if_true = type == "CrashLoop" || type == "ProgramRefused";
     if (status == (is_bad_if_true ? "False" : "True") || (type == "InTime" && status == "Unknown")) continue;
     if (!cell.empty()) cell += ',';
     cell += type + "=" + status;

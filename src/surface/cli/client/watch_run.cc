@@ -19,6 +19,7 @@
 #include "surface/cli/shared/interrupt.h"
 #include "surface/cli/shared/printable.h"
 #include "surface/cli/shared/text_table.h"
+#include "surface/cli/shared/yaml_text.h"
 
 namespace berth::cli {
 namespace {

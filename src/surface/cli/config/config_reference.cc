@@ -15,8 +15,8 @@ constexpr const char* kBegin = R"(# The configuration file of `berth up`
 src/surface/cli/config/config_reference.cc and src/surface/cli/shared/config_keys.cc instead. -->
 
 `berth up --config FILE` reads one YAML file. It may hold every flag of `berth up` and the keys below that have none.
-A flag precedes the file, and `BERTH_STATE` precedes its `data`; a key that is in neither has its default. Paths are
-relative to the folder in which `berth up` is started.
+A flag takes precedence over the file, and `BERTH_STATE` over its `data`; a key that is in neither has its default.
+Paths are relative to the folder in which `berth up` is started.
 
 ```yaml
 scenario: scenario.yaml
@@ -50,7 +50,7 @@ and what it may run on slices: `templates`, `repositories`, `uids`, `separate_us
 
 ## Reading it again
 
-SIGHUP (`kill -HUP PID`) makes a running `berth up` read the file again; the flags of its start go on preceding it.
+SIGHUP (`kill -HUP PID`) makes a running `berth up` read the file again; the flags of its start still take precedence.
 Lines of JSON on stderr say what came of it:
 
 | `event` | What it means |

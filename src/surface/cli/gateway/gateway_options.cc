@@ -29,6 +29,21 @@ Result<std::string> required_path(std::string_view option, const std::optional<s
   return invalid(fmt::format("{}: wanted a path, found {}", option, path ? "an empty one" : "none"));
 }
 
+Result<std::optional<serving::GatewayRequest::Metrics>> parse_metrics(const std::optional<std::string>& text) {
+  if (!text) return std::nullopt;
+  const auto address = parse_loopback("--metrics", "127.0.0.1:9401", *text);
+  if (!address) return pass_on(address.error());
+  return serving::GatewayRequest::Metrics{.host = address->host, .port = address->port};
+}
+
+Result<std::int64_t> parse_seconds(std::string_view option, const std::string& text) {
+  constexpr std::int64_t kSecondsMax = 86'400;
+  const auto seconds = parse_count(text, kSecondsMax);
+  if (seconds && *seconds >= 1) return *seconds;
+  return invalid(
+      fmt::format("{}: wanted a number of seconds from 1 to {}, found {}", option, kSecondsMax, in_quotes(text)));
+}
+
 }  // namespace
 
 OptionTable gateway_option_rows(GatewayWords& words) {
@@ -37,17 +52,26 @@ OptionTable gateway_option_rows(GatewayWords& words) {
       {"--up", "URL", "The address of berth up", &words.up},
       {"--key-file", "FILE", "The key of the gateway: gateway.key in the folder of berth up", &words.key_file},
       {"--state", "DIR", "A folder of the gateway's own: it keeps the last table there", &words.state},
+      {"--metrics", "HOST:PORT", "Serve figures for Prometheus at /metrics there; loopback only", &words.metrics},
+      {"--silence-seconds", "N", "An answer that has begun and is silent for so long is broken off",
+       &words.silence_seconds},
+      {"--answer-seconds-max", "N", "How long an answer that says its length may take, from its begin",
+       &words.answer_seconds_max},
   };
 }
 
 Result<serving::GatewayRequest> check_gateway_options(const GatewayWords& words) {
   FirstError first;
   const LoopbackWords listen = first.take(parse_loopback("--listen", "127.0.0.1:8700", words.listen));
-  serving::GatewayRequest request{.host = listen.host,
-                                  .port = listen.port,
-                                  .up_url = first.take(parse_up_url(words.up)),
-                                  .key_file = first.take(required_path("--key-file", words.key_file)),
-                                  .state = first.take(required_path("--state", words.state))};
+  serving::GatewayRequest request{
+      .host = listen.host,
+      .port = listen.port,
+      .up_url = first.take(parse_up_url(words.up)),
+      .key_file = first.take(required_path("--key-file", words.key_file)),
+      .state = first.take(required_path("--state", words.state)),
+      .metrics = first.take(parse_metrics(words.metrics)),
+      .silence_seconds = first.take(parse_seconds("--silence-seconds", words.silence_seconds)),
+      .whole_answer_seconds = first.take(parse_seconds("--answer-seconds-max", words.answer_seconds_max))};
   if (!first.is_clear()) return first.passed_on();
   return request;
 }

@@ -16,6 +16,9 @@ struct GatewayWords {
   std::optional<std::string> up = std::nullopt;
   std::optional<std::string> key_file = std::nullopt;
   std::optional<std::string> state = std::nullopt;
+  std::optional<std::string> metrics = std::nullopt;
+  std::string silence_seconds = "600";
+  std::string answer_seconds_max = "600";
 };
 
 [[nodiscard]] OptionTable gateway_option_rows(GatewayWords& words);

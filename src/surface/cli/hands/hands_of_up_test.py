@@ -93,7 +93,7 @@ class HandsOfUp(Case):
         killed = set()
         for pause in (1, 2, 4):  # the last one is long enough to look around
             killed.add(self.kill_hands(up))
-            gone = f"the GPU agent (berth hands) is gone: the hands ended (signal 9); it is started again after {pause} s"
+            gone = f"the GPU agent (berth hands) is gone: the GPU agent ended (signal 9); it is started again after {pause} s"
             wait_until(lambda gone=gone: gone in [line["message"] for line in up.lines("error")], gone)
             if pause < 4:
                 wait_until(lambda: up.send("GET", "readyz")[0] == 200, "ready again")
@@ -102,7 +102,7 @@ class HandsOfUp(Case):
         self.assertEqual(up.send("GET", "healthz")[0], 200)
         self.assertEqual(up.get("v1/status")["devices"]["agent_reason"], gone)
         self.assertIn(gone, up.client("top", "--once")[1])
-        self.assertEqual(up.gpu(0)["managed_reason"], "the hands ended (signal 9)")
+        self.assertEqual(up.gpu(0)["managed_reason"], "the GPU agent ended (signal 9)")
         wait_until(lambda: up.gpu(0)["scheduling"] == "cordoned", "cordoned")
         wait_until(lambda: up.gpu(0)["managed"] and up.gpu(0)["scheduling"] == "open", "managed again")
         self.assertEqual((up.gpu(1)["scheduling"], up.gpu(1)["scheduling_reason"]), ("cordoned", "a fan is loud"))
@@ -144,7 +144,7 @@ class HandsOfUp(Case):
         self.assertIn("the GPU agent (berth hands) is gone", body["error"]["message"])
         self.assertIn("another process must start it again", body["error"]["message"])
         self.assertEqual(up.send("GET", "healthz")[0], 200)
-        self.assertTrue(up.gpu(0)["managed_reason"].startswith(f"{self.socket}: no hands there: Connection refused")
+        self.assertTrue(up.gpu(0)["managed_reason"].startswith(f"{self.socket}: no GPU agent there: Connection refused")
                         or up.gpu(0)["managed_reason"] == f"the hands at {self.socket} are gone", up.gpu(0))
         self.start_hands()
         wait_until(lambda: up.gpu(0)["managed"] and up.gpu(0)["scheduling"] == "open", "managed again")

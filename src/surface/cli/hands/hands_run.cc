@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -36,6 +37,8 @@
 namespace berth::cli {
 namespace {
 
+constexpr std::size_t kConfigBytesMax = std::size_t{4} << 20U;
+
 /// Ignores errors: the reader of stderr may have exited, which must not abort a change.
 void say(std::FILE* err, std::string_view text) {
   std::fputs(fmt::format("berth hands: {}\n", text).c_str(), err);
@@ -58,16 +61,19 @@ edges::Descriptor hold_signals(bool has_socket) {
 }
 
 Result<Config> read_managed(const HandsRequest& request, const Files& files) {
-  const auto text = files.read(request.config_path);
-  if (!text) return pass_on(text.error());
-  auto config = read_config(*text, request.config_path);
+  const auto judged = edges::read_and_judge(request.config_path, kConfigBytesMax);
+  if (!judged) {
+    const auto text = files.read(request.config_path);  // says it in the words of every other file
+    return pass_on(text ? judged.error() : text.error());
+  }
+  auto config = read_config(judged->text, request.config_path);
   if (!config) return pass_on(config.error());
   if (config->manage.empty() && !config->programs.has_any()) {
     return invalid(request.config_path + ": manage: wanted at least one GPU that may be changed, found none");
   }
   if (!config->programs.has_any()) return config;
   // What it says is executed: nobody else may write it.
-  if (auto trusted = edges::check_trusted(request.config_path); !trusted) return pass_on(trusted.error());
+  if (!judged->is_trusted) return pass_on(judged->is_trusted.error());
   if (auto checked = edges::check_rules(config->programs); !checked) {
     return fail(checked.error().code, request.config_path + ": " + checked.error().message);
   }

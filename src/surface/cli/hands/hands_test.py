@@ -150,11 +150,11 @@ class Hands(Case):
             client.order(self.other, change, intent)
             end = client.hear()
             self.assertEqual((end["outcome"], end["message"]),
-                             ("refused", f'"{self.other}" is not in manage: of the hands'))
+                             ("refused", f'"{self.other}" is not in manage: of the GPU agent'))
         client.order(self.managed, "mig_mode_on", 4)
         end = client.hear()
         self.assertEqual((end["outcome"], end["message"]),
-                         ("refused", "mig_mode: true is not in manage: of the hands for this GPU"))
+                         ("refused", "mig_mode: true is not in manage: of the GPU agent for this GPU"))
         self.assertEqual(self.calls(), [0, 0])
 
     def test_turns_mig_on_where_that_is_allowed(self):

@@ -76,7 +76,7 @@ class ProgramCase(Case):
         return path
 
     def rules(self, text, **more):
-        lines = [f"manage: [{{uuid: {self.managed}}}]", f"programs_state: {self.programs}", f"simulated_devices: {self.devices}",
+        lines = [f"manage: [{{uuid: {self.managed}}}, {{uuid: {self.whole}}}]", f"programs_state: {self.programs}", f"simulated_devices: {self.devices}",
                  "uids: 600000-600003" if self.separate_users else "separate_users: false", text]
         path = self.folder / "hands.yaml"
         path.write_text("\n".join(lines) + "\n")
@@ -168,7 +168,7 @@ class Client:
         while True:
             packet = self.hear()
             if packet is None:
-                raise AssertionError("the hands closed the connection")
+                raise AssertionError("the GPU agent closed the connection")
             if packet["verb"] != "program":
                 continue
             if packet["slice"] != slice_name:

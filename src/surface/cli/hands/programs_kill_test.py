@@ -92,6 +92,115 @@ import http.server"""))
         self.assertEqual([process["pid"] for process in self.show(self.machine)["devices"][1]["processes"]], [ready["pid"]])
 
 
+# Leaves a process behind that has another parent, another session, and ends at no signal that can be ignored.
+LEAVES_ONE_BEHIND = """
+import os, signal, subprocess, sys
+if os.fork() == 0:
+    os.setsid()
+    if os.fork() == 0:
+        for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            signal.signal(each, signal.SIG_IGN)
+        null = os.open("/dev/null", os.O_RDWR)
+        for number in (0, 1, 2):
+            os.dup2(null, number)
+        os.execve("/bin/sleep", ["sleep", MARK], ENVIRONMENT)
+    os._exit(0)
+os.wait()
+"""
+
+
+class KilledKeeper(ProgramCase):
+    """Users are not separated: processes are found by the environment that they began with."""
+
+    environment_of_the_rest = "dict(os.environ)"
+
+    def setUp(self):
+        super().setUp()
+        # A number of seconds that no other process sleeps.
+        self.mark = str(86_400 + os.getpid()) + "." + str(time.monotonic_ns() % 1_000_000)
+        config = self.server_rules()
+        script = self.folder / "server"
+        rest = LEAVES_ONE_BEHIND.replace("MARK", repr(self.mark)).replace("ENVIRONMENT", self.environment_of_the_rest)
+        script.write_text(script.read_text().replace("import http.server", rest + "import http.server"))
+        self.config = config
+        self.hands = self.start_hands(config)
+        self.client_ = self.client()
+        self.client_.start("web", word="a")
+        self.ready = self.client_.until_phase("ready")
+
+    def left(self):
+        """Processes that the program has left behind."""
+        found = set()
+        for entry in Path("/proc").glob("[0-9]*"):
+            try:
+                words = (entry / "cmdline").read_bytes().split(b"\0")
+            except OSError:
+                continue
+            if self.mark.encode() in words and runs(int(entry.name)):
+                found.add(int(entry.name))
+        return found
+
+    def kill_keeper(self):
+        os.kill(int(status_of(self.ready["pid"])["PPid"]), signal.SIGKILL)
+
+    def test_kill_9_leaves_nothing_behind(self):
+        before = self.wait_for(self.left, "the process left behind")
+        self.kill_keeper()
+        failed = self.client_.until_phase("failed")
+        self.assertTrue(failed["message"].startswith("its keeper was killed"), failed["message"])
+        self.assertFalse(runs(self.ready["pid"]))
+        self.assertFalse([pid for pid in before if runs(pid)], "before it is started again")
+        self.client_.until_phase("ready")
+        after = self.wait_for(self.left, "the process of the next start")
+        self.assertEqual(len(after), 1)
+        self.assertFalse(after & before)
+        self.client_.stop()
+        self.client_.until_phase("stopped")
+        self.assertEqual(self.left(), set())
+        self.assertEqual(list((self.programs / "programs").iterdir()), [])
+
+    def test_kill_9_of_keeper_and_hands_leaves_nothing_behind(self):
+        before = self.wait_for(self.left, "the process left behind")
+        self.hands.kill()
+        self.hands.wait()
+        self.kill_keeper()
+        self.start_hands(self.config)
+        client = self.client()
+        self.wait_for(lambda: client.listed()["gpu-1-0"]["phase"] == "ready" and client.listed()["gpu-1-0"]["starts"] == 2, "the next start")
+        self.assertFalse([pid for pid in before if runs(pid)])
+        self.wait_for(lambda: len(self.left()) == 1, "one process of one start")
+
+    def test_a_stop_after_kill_9_leaves_nothing_behind(self):
+        self.wait_for(self.left, "the process left behind")
+        self.kill_keeper()
+        self.client_.stop()
+        self.client_.until_phase("stopped")
+        self.assertEqual(self.left(), set())
+        self.assertFalse(runs(self.ready["pid"]))
+
+    def test_failures_are_counted_over_a_restart_of_the_hands(self):
+        self.kill_keeper()
+        self.assertEqual(self.client_.until_phase("failed")["failures"], 1)
+        self.ready = self.client_.until_phase("ready")
+        self.kill_keeper()
+        self.assertEqual(self.client_.until_phase("failed")["failures"], 2)
+        self.hands.kill()
+        self.hands.wait()
+        self.start_hands(self.config)
+        client = self.client()
+        self.assertEqual(client.listed()["gpu-1-0"]["failures"], 2)
+        self.wait_for(lambda: client.listed()["gpu-1-0"]["phase"] == "ready", "the next start")
+        self.assertEqual(client.listed()["gpu-1-0"]["failures"], 2)
+
+
+@unittest.skipUnless(os.geteuid() == 0, "wants root, to run programs as other users")
+class KilledKeeperOfAnotherUser(KilledKeeper):
+    """Nothing but the user of the process that was left behind is known."""
+
+    separate_users = True
+    environment_of_the_rest = "{}"
+
+
 if __name__ == "__main__":
     require_program()
     unittest.main()

@@ -54,16 +54,16 @@ class Programs(ProgramCase):
         self.start_hands(self.server_rules())
         client = self.client()
         for order, message in (
-                ({"template": "none"}, 'run.template: wanted a template of the hands (web), found "none"'),
+                ({"template": "none"}, 'run.template: wanted a template of the GPU agent (web), found "none"'),
                 ({"template": "web", "tenant": "other", "word": "a"},
-                 'run.template: wanted one that the hands allow tenant "other", found "web"'),
+                 'run.template: wanted one that the GPU agent allows tenant "other", found "web"'),
                 ({"template": "web", "word": "Abc"}, 'run.parameters.word: wanted a text of at most 256 printable bytes that '
                                                      'matches "[a-z]{1,8}", found "Abc"'),
                 ({"template": "web"}, 'run.parameters.word: wanted a text that matches "[a-z]{1,8}", found none'),
                 ({"template": "web", "word": "a", "more": "b"},
                  'run.parameters: wanted parameters of template web (word), found "more"'),
                 ({"template": "serve", "repository": "demo", "model": "digits"},
-                 'run.serve.repository: wanted a repository of the hands (none), found "demo"'),
+                 'run.serve.repository: wanted a repository of the GPU agent (none), found "demo"'),
                 ({"template": "web", "word": "a", "device": "0"},
                  'device: wanted the UUID of a GPU or MIG device, found "0"')):
             client.start(**order)

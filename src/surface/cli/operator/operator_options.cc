@@ -1,15 +1,59 @@
 #include "surface/cli/operator/operator_options.h"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <utility>
 
+#include "base/core/text.h"
 #include "kube/access/in_cluster.h"
 #include "kube/access/kubeconfig.h"
 #include "surface/cli/shared/config_file.h"
+#include "surface/cli/shared/option_words.h"
 
 namespace berth::cli {
 namespace {
 
-Result<kube::Access> find_access(const OperatorWords& words, const OperatorSurroundings& around, const Files& files) {
+Result<kube::LeaseOptions> read_lease_words(const OperatorWords& words) {
+  constexpr std::int64_t kSecondsMax = 3600;
+  const std::size_t slash = words.lease.find('/');
+  kube::LeaseOptions lease;
+  lease.name = {words.lease.substr(0, slash), slash == std::string::npos ? "" : words.lease.substr(slash + 1)};
+  if (lease.name.namespace_name.empty() || lease.name.name.empty() || lease.name.name.find('/') != std::string::npos)
+    return invalid(fmt::format("--lease: wanted NAMESPACE/NAME, found \"{}\"", words.lease));
+  const auto parts = split_words("--lease-seconds", words.lease_seconds, "seconds");
+  if (!parts) return pass_on(parts.error());
+  const auto refused = [&] {
+    return invalid(
+        fmt::format("--lease-seconds: wanted DURATION,DEADLINE,RETRY in whole seconds, each larger than the "
+                    "next, up to {}, found \"{}\"",
+                    kSecondsMax, words.lease_seconds));
+  };
+  if (parts->size() != 3) return refused();
+  Micros* const targets[] = {&lease.duration, &lease.renew_deadline, &lease.retry};
+  for (std::size_t i = 0; i < parts->size(); ++i) {
+    const auto seconds = parse_count((*parts)[i], kSecondsMax);
+    if (!seconds) return refused();
+    *targets[i] = Micros::seconds(*seconds);
+  }
+  if (!kube::check_lease_options(lease)) return refused();
+  return lease;
+}
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+}  // namespace
+
+OperatorSurroundings cluster_surroundings() {
+  return {.kubeconfig_list = environment("KUBECONFIG"),
+          .service_host = environment("KUBERNETES_SERVICE_HOST"),
+          .service_port = environment("KUBERNETES_SERVICE_PORT")};
+}
+
+Result<kube::Access> find_cluster(const OperatorWords& words, const OperatorSurroundings& around, const Files& files) {
   if (words.kubeconfig) {
     const std::vector<std::string> paths = {*words.kubeconfig};
     return kube::read_kubeconfig(files, {.paths = paths, .context = words.context});
@@ -21,8 +65,6 @@ Result<kube::Access> find_access(const OperatorWords& words, const OperatorSurro
   return kube::in_cluster_access(files, {.host = around.service_host, .port = around.service_port});
 }
 
-}  // namespace
-
 OptionTable operator_option_rows(OperatorWords& words) {
   return {
       {"--config", "FILE", "The configuration file; its kubernetes: own: names the pools of devices (required)",
@@ -30,6 +72,12 @@ OptionTable operator_option_rows(OperatorWords& words) {
       {"--kubeconfig", "FILE", "How the cluster is reached [KUBECONFIG, else the identity of the pod]",
        &words.kubeconfig},
       {"--context", "NAME", "Another context of it than the current one", &words.context},
+      {"--lease", "NAMESPACE/NAME", "The Lease that the operator that writes holds; others stand by", &words.lease},
+      {"--lease-seconds", "DURATION,DEADLINE,RETRY",
+       "When others take a Lease that is not renewed, when its holder stops writing, and the time between renewals",
+       &words.lease_seconds},
+      {"--requests-per-second", "COUNT", "The most requests that it sends to the API server",
+       &words.requests_per_second},
       {"--dry-run", "", "What would be written to the cluster is printed, and nothing is written there",
        &words.dry_run},
       {"--data", "FOLDER", "What is recorded; it belongs to one cluster [~/.local/state/berth]", &words.data},
@@ -56,13 +104,20 @@ Result<OperatorRequest> check_operator_options(const OperatorWords& words, const
   if (config->kubernetes_own.empty()) {
     return invalid(*words.config + ": kubernetes.own: wanted at least one driver whose pools Berth owns, found none");
   }
+  auto lease = read_lease_words(words);
+  if (!lease) return pass_on(lease.error());
+  constexpr std::int64_t kRequestsMax = 100'000;
+  const auto requests = whole_option("--requests-per-second", words.requests_per_second, 1, kRequestsMax);
+  if (!requests) return pass_on(requests.error());
   auto up = read_up_request(up_options_of(words), files);
   if (!up) return pass_on(up.error());
   up->request.is_dry_run = words.dry_run;
-  auto access = find_access(words, around, files);
+  auto access = find_cluster(words, around, files);
   if (!access) return pass_on(access.error());
   return OperatorRequest{.access = *std::move(access),
                          .own = std::move(config->kubernetes_own),
+                         .lease = *std::move(lease),
+                         .requests_per_second = *requests,
                          .is_dry_run = words.dry_run,
                          .up = *std::move(up)};
 }

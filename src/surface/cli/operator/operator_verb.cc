@@ -1,6 +1,3 @@
-#include <cstdlib>
-#include <string>
-
 #include "surface/cli/operator/operator_call.h"
 #include "surface/cli/operator/operator_options.h"
 #include "surface/cli/shared/command_line.h"
@@ -24,16 +21,8 @@ constexpr const char* kOperatorExamples = R"(Examples:
 Exit status: 0 ended as asked (SIGTERM), 1 the cluster failed, 2 bad input, or a cluster without resource.k8s.io/v1
 (nothing is written), 7 no server, 130 interrupted.)";
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 void run_checked_operator(const OperatorWords& words, VerbContext& context) {
-  const OperatorSurroundings around{.kubeconfig_list = environment("KUBECONFIG"),
-                                    .service_host = environment("KUBERNETES_SERVICE_HOST"),
-                                    .service_port = environment("KUBERNETES_SERVICE_PORT")};
-  const auto request = check_operator_options(words, around, *context.files);
+  const auto request = check_operator_options(words, cluster_surroundings(), *context.files);
   if (!request) return finish(context, pass_on(request.error()));
   const auto report_failure = [&context](const Error& error) {
     finish(context, pass_on(error));
@@ -42,12 +31,20 @@ void run_checked_operator(const OperatorWords& words, VerbContext& context) {
   const auto read_again = [&] { return read_config_again(up_options_of(words), request->up, *context.files); };
   context.status = context.run_operator({.access = request->access,
                                          .own = request->own,
+                                         .lease = request->lease,
+                                         .requests_per_second = request->requests_per_second,
                                          .is_dry_run = request->is_dry_run,
                                          .up = request->up.request,
                                          .version = BERTH_VERSION,
                                          .out = context.out,
                                          .err = context.err,
                                          .files = context.files,
+                                         .read_own_again = [&]() -> Result<std::vector<kube::OwnedPools>> {
+                                           auto again =
+                                               check_operator_options(words, cluster_surroundings(), *context.files);
+                                           if (!again) return pass_on(again.error());
+                                           return std::move(again->own);
+                                         },
                                          .report_failure = report_failure,
                                          .read_config_again = read_again});
 }

@@ -72,11 +72,12 @@ TEST(UpOptions, OfDevicesMeanNothingInASimulatedWorld) {
   const std::string no_devices =
       "--device-metrics: wanted the GPUs of this machine (--world local), found a simulated world";
   EXPECT_EQ(refusal_of([](UpOptions& words) { words.device_metrics = "127.0.0.1:9400"; }), no_devices);
-  EXPECT_EQ(refusal_of([](UpOptions& words) {
-              words.world = "auto";
-              words.device_metrics = "127.0.0.1:9400";
-            }),
-            no_devices);
+  EXPECT_EQ(
+      refusal_of([](UpOptions& words) {
+        words.world = "auto";
+        words.device_metrics = "127.0.0.1:9400";
+      }),
+      "--device-metrics: wanted a GPU in this machine, found none: with --world auto its world is a simulated one");
   EXPECT_EQ(refusal_of([](UpOptions& words) {
               words.world = "auto";
               words.load = "simulated";

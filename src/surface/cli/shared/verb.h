@@ -29,6 +29,10 @@ struct OperatorCall;
 /// Runs `berth operator`, likewise.
 using OperatorRunner = std::function<int(const OperatorCall&)>;
 
+struct WhyCall;
+/// Explains a pod for `berth why`, likewise.
+using PodExplainer = std::function<Result<std::string>(const WhyCall&)>;
+
 /// What `berth optimize` needs of the program.
 struct OptimizeOutside;
 
@@ -49,6 +53,7 @@ struct VerbContext {
   ServeRunner run_serve = nullptr;             ///< for `serve` only
   GatewayRunner run_gateway = nullptr;         ///< for `gateway` only
   OperatorRunner run_operator = nullptr;       ///< for `operator` only
+  PodExplainer explain_pod = nullptr;          ///< for `why` only
   const OptimizeOutside* optimize = nullptr;   ///< for `optimize` only; borrowed
   const ProfileOutside* profile = nullptr;     ///< for `profile` only; borrowed
   HttpClientMaker make_http_client = nullptr;  ///< for the verbs in client/ only

@@ -38,7 +38,8 @@ OptionRow up_option_row(const ConfigKey& key, UpOptions& words) {
 }
 
 OptionTable up_option_rows(UpOptions& words) {
-  OptionTable rows = {{"--config", "FILE", "A YAML file with these options and more; flags precede it", &words.config}};
+  OptionTable rows = {
+      {"--config", "FILE", "A YAML file with these options and more; flags take precedence", &words.config}};
   for (const ConfigKey& key : config_keys()) {
     if (key.option != nullptr) rows.push_back(up_option_row(key, words));
   }

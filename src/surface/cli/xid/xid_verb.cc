@@ -85,8 +85,9 @@ std::string explained_text(std::uint64_t code, const health::XidPolicy& policy) 
   if (!rule.meaning.empty()) text += ": " + rule.meaning;
   text += fmt::format("\naction: {}{}\n{}\n", word(rule.action), rule.is_listed ? "" : " (in no group of the policy)",
                       sentence_of(rule.action));
-  text += fmt::format("An action that the driver asks for (recovery_action) precedes this.\npolicy: {} ({})\n",
-                      policy.as_of, policy.source);
+  text +=
+      fmt::format("An action that the driver asks for (recovery_action) takes precedence over this.\npolicy: {} ({})\n",
+                  policy.as_of, policy.source);
   return text;
 }
 

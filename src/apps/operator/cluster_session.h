@@ -1,0 +1,57 @@
+/// `berth up` on the GPUs of a cluster: the session of the operator that leads.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "apps/operator/operator_loop.h"
+#include "apps/operator/run_operator.h"
+#include "apps/operator/shared_cluster.h"
+#include "apps/operator/spec_follower.h"
+
+namespace berth::apps {
+
+struct ClusterSessionOptions {
+  std::string cluster_uid;                  ///< of the namespace kube-system
+  std::vector<kube::OwnedPools> own;        ///< at the start
+  std::function<Result<void>()> step = {};  ///< before each step of the loop, by its thread; an error ends the session
+  std::function<void()> on_end = {};        ///< nothing is written to the cluster any more
+  std::function<void(const std::string& line)> log = {};  ///< called by several threads
+};
+
+class ClusterSession {
+ public:
+  /// All borrowed. The loop follows the cluster, and everything has been listed.
+  ClusterSession(OperatorLoop& loop, std::shared_ptr<edges::KubeIdentity> identity, const OperatorRequest& request,
+                 const OperatorOutside& outside, ClusterSessionOptions options);
+  ClusterSession(const ClusterSession&) = delete;
+  ClusterSession& operator=(const ClusterSession&) = delete;
+  ~ClusterSession() { end(); }
+
+  /// Runs until SIGINT or SIGTERM, or until a step fails; returns the exit status. The loop goes on in a thread.
+  [[nodiscard]] Result<int> run();
+  /// Any thread: nothing more is to be sent to the cluster.
+  [[nodiscard]] bool is_over() const { return is_over_; }
+
+ private:
+  live::OutsideWorld make_world(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us);
+  void follow();
+  void end();
+
+  OperatorLoop& loop_;
+  std::shared_ptr<edges::KubeIdentity> identity_;
+  const OperatorRequest& request_;
+  const OperatorOutside& outside_;
+  ClusterSessionOptions options_;
+  std::unique_ptr<SharedCluster> cluster_;
+  std::unique_ptr<SpecFollower> specs_;
+  std::atomic<bool> is_over_ = false;
+  Result<void> followed_ = {};  ///< of the thread, until it has ended
+  std::thread follower_;
+};
+
+}  // namespace berth::apps
