@@ -74,7 +74,7 @@ class Operator:
         config.write_text(f"kubernetes: {{own: [{{driver: {driver}, pools: all}}]}}\n", encoding="utf-8")
         self.log = folder / f"{data}.log"
         with self.log.open("a", encoding="utf-8") as log:
-            self.process = subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", cluster.kubeconfig,
+            self.process = subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", kubeconfig or cluster.kubeconfig,
                                              "--data", folder / data, "--listen", "127.0.0.1:0"],
                                             stdout=subprocess.PIPE, stderr=log, text=True)
         ready = re.match(r"ready (\S+) key: cat (\S+)", self.process.stdout.readline())
