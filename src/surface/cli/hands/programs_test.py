@@ -93,7 +93,7 @@ class Programs(ProgramCase):
                                      "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        print(f'left {os.getpid()}', flush=True)\n"
                                      "        time.sleep(1000)\n    os._exit(0)\ntime.sleep(0.2 if 'short' in sys.argv else 1000)\n")
         self.start_hands(self.rules(f"templates: {{deaf: {{command: [{script}, '{{word}}'], parameters: {{word: 'long|short'}}, "
-                                    "ready: /, ready_seconds: 1, tenants: [vision]}}"))
+                                    "ready: /, ready_seconds: 4, tenants: [vision]}}"))
         client = self.client()
         client.start("deaf", word="short")
         failed = client.until_phase("failed")
@@ -103,7 +103,7 @@ class Programs(ProgramCase):
         client.until_phase("stopped")
         client.start("deaf", generation=2, word="long")
         failed = client.until_phase("failed")
-        self.assertIn("not ready within 1 s (does not listen at its port)", failed["message"])
+        self.assertIn("not ready within 4 s (does not listen at its port)", failed["message"])
         self.assertFalse(runs(int(failed["message"].split("left ")[1])))
 
     def test_a_log_is_rotated_at_10_mib(self):
