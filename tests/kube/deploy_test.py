@@ -153,13 +153,15 @@ class Deploy(unittest.TestCase):
             cluster.await_with_pods(lambda: cluster.service().get("status", {}).get("phase") == "Running", "the service serves")
             self.assertEqual(self.cluster.kubectl("get", "gpuservices", "-n", "lab", "--no-headers").stdout.split()[:5],
                              ["vision", "Running", "1", "1", "True"])
-            for name in ("one", "two"):  # only one of them fits beside the service
+            for name in ("one", "two"):  # only one of them fits next to the service
                 self.add_waiting_pod(name)
             cluster.await_true(lambda: len(cluster.bound()) == 1, "one pod bound")
             cluster.await_true(lambda: any("two" in event["involvedObject"].get("name", "") for event in cluster.get("events")),
                                "an event of the other")
-            for words in (["pause", "--reason", "test"], ["resume"]):
+            for words, paused in ((["pause", "--reason", "test"], "true"), (["resume"], "false")):
                 subprocess.run([PROGRAM, "plan", *words, "--data", f"{cluster.folder.name}/state"], check=True, capture_output=True)
+                kept = ["get", "configmap", "berth-pause", "-n", "berth-system", "-o", "jsonpath={.data.paused}"]
+                cluster.await_true(lambda wanted=paused: cluster.kubectl(*kept, check=False).stdout == wanted, f"paused: {paused}")
             cluster.kubectl("delete", "gpuservice", "vision", "-n", "lab")
             cluster.await_with_pods(lambda: not cluster.items("pods") and not cluster.items("resourceclaims"), "nothing left")
             self.assertEqual(operator.stop(), 0)

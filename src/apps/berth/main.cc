@@ -85,6 +85,7 @@ int run_gateway(const berth::cli::GatewayCall& call) {
 int run_operator(const berth::cli::OperatorCall& call) {
   return berth::apps::run_operator({.access = call.access,
                                     .own = call.own,
+                                    .gpus_max = call.gpus_max,
                                     .lease = call.lease,
                                     .requests_per_second = call.requests_per_second,
                                     .is_dry_run = call.is_dry_run,

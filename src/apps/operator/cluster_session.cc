@@ -29,6 +29,11 @@ ClusterSession::ClusterSession(OperatorLoop& loop, std::shared_ptr<edges::KubeId
     : loop_(loop), identity_(std::move(identity)), request_(request), outside_(outside), options_(std::move(options)) {}
 
 Result<int> ClusterSession::run() {
+  std::vector<device::LocalGpu> fleet = kube::fleet_of(owned_gpus(loop_.placing(), options_.own));
+  if (std::cmp_greater(fleet.size(), request_.gpus_max)) {
+    return invalid(fmt::format("kubernetes.gpus_max: wanted at most {} GPUs in the owned pools, found {}",
+                               request_.gpus_max, fleet.size()));
+  }
   const up::UpOutside outside{
       .version = outside_.version,
       .out = outside_.out,
@@ -37,9 +42,9 @@ Result<int> ClusterSession::run() {
       .start_server = outside_.start_server,
       .report_failure = outside_.report_failure,
       .cluster = up::ClusterOutside{.uid = options_.cluster_uid,
-                                    .fleet = kube::fleet_of(owned_gpus(loop_.placing(), options_.own)),
-                                    .make_world = [this](const std::vector<device::LocalGpu>& fleet,
-                                                         std::int64_t epoch_us) { return make_world(fleet, epoch_us); },
+                                    .fleet = std::move(fleet),
+                                    .make_world = [this](const std::vector<device::LocalGpu>& known,
+                                                         std::int64_t epoch_us) { return make_world(known, epoch_us); },
                                     .on_end = [this] { end(); }},
       .read_config_again = outside_.read_config_again};
   const int status = up::run_up(request_.up, outside);
@@ -51,20 +56,29 @@ Result<int> ClusterSession::run() {
 live::OutsideWorld ClusterSession::make_world(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us) {
   cluster_ = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{
       .own = options_.own, .fleet = fleet, .world = fmt::format("{:x}", epoch_us), .is_dry_run = request_.is_dry_run});
-  specs_ = std::make_unique<SpecFollower>(
-      *cluster_, identity_, loop_.pace(),
-      SpecFollowerOptions{
-          .is_dry_run = request_.is_dry_run, .may_write = [this] { return loop_.may_write(); }, .log = options_.log});
+  specs_ = std::make_unique<SpecFollower>(*cluster_, identity_, loop_.pace(),
+                                          SpecFollowerOptions{.is_dry_run = request_.is_dry_run,
+                                                              .lease = request_.lease.name,
+                                                              .may_write = [this] { return loop_.may_write(); },
+                                                              .log = options_.log});
   cluster_->on_api([this](const std::string& url, const std::string& key) { specs_->meet_api(url, key); });
   loop_.join(*cluster_, specs_.get());
   follower_ = std::thread([this] { follow(); });
   return cluster_->as_world();
 }
 
+void ClusterSession::note_away() {
+  const std::optional<Error> trouble = options_.trouble ? options_.trouble() : std::nullopt;
+  if (trouble && !away_) away_ = live::ClusterAway{.since_wall = edges::wall_text(), .message = trouble->message};
+  if (!trouble) away_.reset();
+  cluster_->note_away(away_);
+}
+
 void ClusterSession::follow() {
   while (!is_over_) {
     followed_ = options_.step ? options_.step() : Result<void>();
     if (!followed_) break;
+    note_away();
     loop_.step();
   }
   // The session ends as if it had been asked to: it must not decide what it may not write.

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -19,7 +20,8 @@ struct ClusterSessionOptions {
   std::string cluster_uid;                  ///< of the namespace kube-system
   std::vector<kube::OwnedPools> own;        ///< at the start
   std::function<Result<void>()> step = {};  ///< before each step of the loop, by its thread; an error ends the session
-  std::function<void()> on_end = {};        ///< nothing is written to the cluster any more
+  std::function<std::optional<Error>()> trouble = {};     ///< why the API server does not answer; may be empty
+  std::function<void()> on_end = {};                      ///< nothing is written to the cluster any more
   std::function<void(const std::string& line)> log = {};  ///< called by several threads
 };
 
@@ -40,6 +42,7 @@ class ClusterSession {
  private:
   live::OutsideWorld make_world(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us);
   void follow();
+  void note_away();
   void end();
 
   OperatorLoop& loop_;
@@ -50,7 +53,8 @@ class ClusterSession {
   std::unique_ptr<SharedCluster> cluster_;
   std::unique_ptr<SpecFollower> specs_;
   std::atomic<bool> is_over_ = false;
-  Result<void> followed_ = {};  ///< of the thread, until it has ended
+  Result<void> followed_ = {};             ///< of the thread, until it has ended
+  std::optional<live::ClusterAway> away_;  ///< the same
   std::thread follower_;
 };
 

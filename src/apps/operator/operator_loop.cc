@@ -66,8 +66,7 @@ void OperatorLoop::take_news() {
 
 void OperatorLoop::note_trouble(std::string_view plural, const std::optional<Error>& trouble) {
   const std::string name(plural);
-  if (trouble && troubled_.emplace(name, edges::steady_now()).second)
-    say(fmt::format("{}: {}", name, trouble->message));
+  if (trouble && troubled_.insert(name).second) say(fmt::format("{}: {}", name, trouble->message));
   if (!trouble && troubled_.erase(name) > 0) say(fmt::format("{}: followed again", name));
   if (!trouble || trouble->code != ErrorCode::kNotFound || !is_of_specs(plural)) return;
   has_no_specs_ = true;
@@ -131,16 +130,6 @@ bool OperatorLoop::carry_out(const std::vector<kube::Action>& actions) {
     say(is_done ? line : fmt::format("{}: {}", line, outcome ? outcome->message : outcome.error().message));
   }
   return is_any_done;
-}
-
-std::optional<Instant> OperatorLoop::away_since() const {
-  std::optional<Instant> since;
-  for (const auto& [plural, began] : troubled_) {
-    // Custom resources whose kinds are not installed are no outage.
-    if (has_no_specs_ && is_of_specs(plural)) continue;
-    since = std::min(since.value_or(began), began);
-  }
-  return since;
 }
 
 void OperatorLoop::lead(std::int64_t epoch) {

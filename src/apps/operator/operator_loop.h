@@ -4,7 +4,6 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -59,8 +58,6 @@ class OperatorLoop {
   [[nodiscard]] bool may_write() const { return !options_.may_write || options_.may_write(); }
   [[nodiscard]] bool is_leading() const { return is_leading_; }
   [[nodiscard]] bool is_synced() const { return placing_.is_synced(); }
-  /// Since when some resource cannot be followed, on the monotonic clock; nothing: all of them are.
-  [[nodiscard]] std::optional<Instant> away_since() const;
   [[nodiscard]] const kube::Placing& placing() const { return placing_; }
 
  private:
@@ -85,9 +82,9 @@ class OperatorLoop {
   bool has_no_specs_ = false;           ///< the cluster does not have these kinds
   edges::ChangeQueue queue_;
   bool is_leading_;
-  std::int64_t list_order_ = 0;              ///< lists that count are of this order
-  std::set<std::string> printed_;            ///< writes of a dry run
-  std::map<std::string, Instant> troubled_;  ///< resources that cannot be followed, and since when
+  std::int64_t list_order_ = 0;     ///< lists that count are of this order
+  std::set<std::string> printed_;   ///< writes of a dry run
+  std::set<std::string> troubled_;  ///< resources that cannot be followed
   std::vector<std::unique_ptr<edges::KubeFollower>> followers_;
 };
 

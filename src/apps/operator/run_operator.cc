@@ -36,6 +36,10 @@ OperatorRequest with_identity(OperatorRequest request) {
   return request;
 }
 
+bool is_of_connection(ErrorCode code) {
+  return code == ErrorCode::kNoServer || code == ErrorCode::kTimedOut || code == ErrorCode::kUnavailable;
+}
+
 class OperatorRun {
  public:
   OperatorRun(const OperatorRequest& request, const OperatorOutside& outside)
@@ -160,8 +164,12 @@ class OperatorRun {
       if (!leadership) return {};
       if (is_reload_asked_.exchange(false)) read_again(loop, leadership);
       if (auto followed = leadership->step(loop); !followed) return followed;
-      if (keeper_->standing().is_leader) return {};
-      return fail(ErrorCode::kUnavailable, "the Lease is lost: another operator leads, or the API server is away");
+      const edges::LeaseStanding standing = keeper_->standing();
+      // While the API server is away the session goes on, and nothing is written.
+      const bool is_anothers =
+          !standing.is_leader && !standing.leader.empty() && standing.leader != request_.lease.identity;
+      if (!is_anothers) return {};
+      return fail(ErrorCode::kUnavailable, fmt::format("the Lease is lost: {} leads now", standing.leader));
     };
     OperatorOutside outside = outside_;
     outside.read_config_again = [this] {
@@ -175,6 +183,11 @@ class OperatorRun {
                            {.cluster_uid = std::move(uid),
                             .own = own_,
                             .step = step,
+                            .trouble = [this]() -> std::optional<Error> {
+                              if (!keeper_) return std::nullopt;
+                              auto trouble = keeper_->standing().trouble;
+                              return trouble && is_of_connection(trouble->code) ? trouble : std::nullopt;
+                            },
                             .on_end =
                                 [this] {
                                   is_session_over_ = true;

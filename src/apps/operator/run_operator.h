@@ -19,7 +19,8 @@ namespace berth::apps {
 struct OperatorRequest {
   kube::Access access;
   std::vector<kube::OwnedPools> own;  ///< not empty
-  kube::LeaseOptions lease;           ///< valid; without an identity one is made
+  std::int64_t gpus_max = kube::kOwnedGpusMax;
+  kube::LeaseOptions lease;  ///< valid; without an identity one is made
   std::int64_t requests_per_second = 500;
   bool is_dry_run = false;  ///< then no Lease is taken
   live::UpRequest up;       ///< of its session

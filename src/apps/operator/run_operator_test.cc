@@ -76,7 +76,7 @@ class RunOperatorTest : public ::testing::Test {
       request.up.world = live::WorldKind::kKubernetes;
       request.up.has_load = false;
       request.up.listen = {.host = "127.0.0.1", .port = 0};
-      request.up.data_dir = folder_ + "/state";
+      request.up.data_dir = folder_ + "/" + state_;
       const auto serve = [](const std::string& host, std::uint16_t port, HttpHandler& handler) {
         return edges::start_http_server({.host = host, .port = port}, handler);
       };
@@ -115,12 +115,14 @@ class RunOperatorTest : public ::testing::Test {
     const std::string found = from == std::string::npos ? "" : line.substr(from, line.find(' ', from) - from);
     return found.ends_with('/') ? found.substr(0, found.size() - 1) : found;
   }
-  Result<HttpReply> ask(const std::string& method, const std::string& address) {
-    std::string key = read(folder_ + "/state/admin.key");
+  Result<HttpReply> ask(const std::string& method, const std::string& address, const std::string& body = "") {
+    std::string key = read(folder_ + "/" + state_ + "/admin.key");
     while (!key.empty() && key.back() == '\n') key.pop_back();
     HttpCall call;
     call.method = method;
     call.url = address;
+    call.body = body;
+    if (!body.empty()) call.headers.push_back({"Content-Type", "application/json"});
     call.headers.push_back({"Authorization", "Bearer " + key});
     return http_.send(call);
   }
@@ -140,6 +142,7 @@ class RunOperatorTest : public ::testing::Test {
   edges::DiskFiles files_;
   edges::CurlClient http_;
   std::string folder_;
+  std::string state_ = "state";  ///< of the session, in the folder
   std::string out_path_;
   std::string failure_;
   std::atomic<int> status_ = -1;
@@ -168,6 +171,78 @@ TEST_F(RunOperatorTest, ServicesOfTheClusterGetSlicesAndTheApiRefusesItsWrites) 
   EXPECT_THAT(refused->body, HasSubstr("kubectl delete gpuservice vision -n lab"));
   stop();
   EXPECT_EQ(status_, 0) << failure_ << read(folder_ + "/err");
+}
+
+TEST_F(RunOperatorTest, APauseOutlivesTheOperator) {
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  const auto paused = ask("PUT", address + "/v1/planning", R"({"paused":true,"reason":"maintenance"})");
+  ASSERT_TRUE(paused.has_value());
+  ASSERT_EQ(paused->status, 200) << paused->body;
+  EXPECT_TRUE(comes([&] { return cluster_.list(kube::kConfigMaps).size() == 1; })) << read(folder_ + "/err");
+  stop();
+  is_over_ = false;
+  state_ = "another";
+  start();
+  const std::string next = url();
+  ASSERT_FALSE(next.empty()) << failure_ << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] {
+    const auto planning = ask("GET", next + "/v1/planning");
+    return planning && planning->body.find("maintenance") != std::string::npos;
+  })) << read(folder_ + "/err");
+}
+
+TEST_F(RunOperatorTest, AStandbyIsReadyAndNamesTheLeader) {
+  cluster_.create(kube::kLeases, "berth-system",
+                  R"({"metadata":{"name":"berth"},"spec":{"holderIdentity":"other_1","leaseDurationSeconds":3600,)"
+                  R"("leaseTransitions":3,"renewTime":"2026-01-01T00:00:00.000000Z"}})");
+  start();
+  std::string address;
+  EXPECT_TRUE(comes([&] {
+    address = read(folder_ + "/state/address");
+    return !address.empty();
+  })) << read(folder_ + "/err");
+  while (!address.empty() && (address.back() == '\n' || address.back() == '/')) address.pop_back();
+  const auto probe = ask("GET", address + "/readyz");
+  ASSERT_TRUE(probe.has_value()) << probe.error().message;
+  EXPECT_EQ(probe->status, 200);
+  const auto write = ask("PUT", address + "/v1/planning", R"({"paused":false})");
+  ASSERT_TRUE(write.has_value()) << write.error().message;
+  EXPECT_EQ(write->status, 503);
+  EXPECT_THAT(write->body, HasSubstr("not_leader"));
+  EXPECT_THAT(write->body, HasSubstr("other_1"));
+  EXPECT_TRUE(cluster_.list(kube::kConfigMaps).empty());
+  stop();
+  EXPECT_EQ(status_, 0) << failure_;
+}
+
+TEST_F(RunOperatorTest, ASessionGoesOnWhileTheApiServerIsAway) {
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  for (const char* method : {"GET", "PATCH", "PUT", "POST"})
+    cluster_.server.add({.kind = edges::testing::TroubleKind::kLostBefore,
+                         .method = method,
+                         .target_part = "/api",
+                         .count = 1'000'000});
+  cluster_.server.break_watches();
+  const auto status_of = [&](const std::string& path) {
+    const auto reply = ask("GET", address + path);
+    return reply ? reply->status : 0;
+  };
+  const auto waits_for = [&](int status) {
+    const auto end = std::chrono::steady_clock::now() + kRunDeadline;
+    while (status_of("/readyz") != status && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return status_of("/readyz");
+  };
+  EXPECT_EQ(waits_for(503), 503) << read(folder_ + "/err");
+  const auto status = ask("GET", address + "/v1/status");
+  ASSERT_TRUE(status.has_value());
+  EXPECT_THAT(status->body, HasSubstr(R"("cluster_away_since_wall":"20)"));
+  cluster_.server.clear_troubles();
+  EXPECT_EQ(waits_for(200), 200) << read(folder_ + "/err");
 }
 
 TEST_F(RunOperatorTest, AFolderBelongsToOneCluster) {

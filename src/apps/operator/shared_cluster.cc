@@ -37,6 +37,11 @@ live::DeviceSource SharedCluster::source(bool has_load) {
   return {.library = [] { return live::DeviceLibraryView(); },
           .device = [this](GpuId gpu) { return view(gpu); },
           .slice = [this](const Slice& slice) { return view(slice); },
+          .cluster_away =
+              [this] {
+                const std::scoped_lock hold(mutex_);
+                return away_;
+              },
           .world = "kubernetes",
           .has_load = has_load};
 }
@@ -84,6 +89,11 @@ std::vector<kube::Action> SharedCluster::decide(Instant now) {
 void SharedCluster::take_outcome(const kube::Action& action, const Result<kube::WriteOutcome>& outcome, Instant now) {
   const std::scoped_lock hold(mutex_);
   world_.take_outcome(action, outcome, now);
+}
+
+void SharedCluster::note_away(std::optional<live::ClusterAway> away) {
+  const std::scoped_lock hold(mutex_);
+  away_ = std::move(away);
 }
 
 std::vector<std::string> SharedCluster::take_unknown_gpus() {

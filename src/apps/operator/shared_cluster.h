@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,6 +34,8 @@ class SharedCluster {
   void take_outcome(const kube::Action& action, const Result<kube::WriteOutcome>& outcome, Instant now);
   /// GPUs that the folder does not have and that were not returned before.
   [[nodiscard]] std::vector<std::string> take_unknown_gpus();
+  /// Whether the cluster can be followed.
+  void note_away(std::optional<live::ClusterAway> away);
 
   /// Called with the address of the session's API and a key for it, before the session is served.
   void on_api(std::function<void(const std::string& url, const std::string& key)> meet) { meet_ = std::move(meet); }
@@ -49,6 +52,7 @@ class SharedCluster {
   std::function<void()> on_report_;
   std::function<void(const std::string& url, const std::string& key)> meet_;
   std::set<std::string> reported_unknown_;
+  std::optional<live::ClusterAway> away_;
 };
 
 }  // namespace berth::apps

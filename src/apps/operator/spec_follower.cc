@@ -28,7 +28,9 @@ SpecFollower::SpecFollower(SharedCluster& cluster, std::shared_ptr<edges::KubeId
       options_(std::move(options)),
       kube_(std::move(identity), std::move(pace),
             {.patience = Micros::seconds(5), .user_agent = "berth-operator", .may_write = options_.may_write}),
-      http_(std::make_unique<edges::CurlClient>()) {}
+      http_(std::make_unique<edges::CurlClient>()) {
+  if (options_.lease && !options_.is_dry_run) pause_.emplace(*options_.lease);
+}
 
 SpecFollower::~SpecFollower() { stop(); }
 
@@ -77,6 +79,7 @@ void SpecFollower::run() {
       if (is_stopping_) return;
     }
     pass_on_pods();
+    keep_pause();
     const bool has_written = write_specs();
     if (!options_.is_dry_run && !has_written) write_statuses();
   }
@@ -92,6 +95,14 @@ void SpecFollower::pass_on_pods() {
     }
   }
   cluster_.set_pods(std::move(pods));
+}
+
+void SpecFollower::keep_pause() {
+  if (!pause_ || (options_.may_write && !options_.may_write())) return;
+  const auto ask = [this](std::string_view method, const std::string& path, std::string body) {
+    return http_->send(call_of(method, path, std::move(body)));
+  };
+  if (const auto line = pause_->step(kube_, ask, edges::steady_now())) say(*line);
 }
 
 HttpCall SpecFollower::call_of(std::string_view method, const std::string& path, std::string body) const {

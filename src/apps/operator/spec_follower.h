@@ -12,6 +12,7 @@
 #include <string_view>
 #include <thread>
 
+#include "apps/operator/pause_keeper.h"
 #include "domain/ports/http_client.h"
 #include "edges/kube/kube_client.h"
 #include "kube/services/service_objects.h"
@@ -22,6 +23,7 @@ class SharedCluster;
 
 struct SpecFollowerOptions {
   bool is_dry_run = false;
+  std::optional<kube::ObjectName> lease = std::nullopt;   ///< next to which a pause is kept; absent: nowhere
   std::function<bool()> may_write = {};                   ///< asked before each write of a status; empty: always
   std::function<void(const std::string& line)> log = {};  ///< called by this object's thread; may be empty
 };
@@ -50,6 +52,7 @@ class SpecFollower {
   bool write_specs();
   void write_statuses();
   void pass_on_pods();
+  void keep_pause();
   [[nodiscard]] kube::SpecAnswer ask(const kube::SpecWrite& write);
   [[nodiscard]] std::optional<kube::ServiceView> view_of(const kube::ObjectName& service);
   [[nodiscard]] HttpCall call_of(std::string_view method, const std::string& path, std::string body) const;
@@ -61,7 +64,8 @@ class SpecFollower {
   SpecFollowerOptions options_;
   edges::KubeClient kube_;
   std::unique_ptr<HttpClient> http_;
-  std::mutex mutex_;  ///< of all that follows
+  std::optional<PauseKeeper> pause_;  ///< of the thread
+  std::mutex mutex_;                  ///< of all that follows
   std::condition_variable changed_;
   kube::ServiceObjects objects_;
   std::set<kube::ObjectName> names_;  ///< of services that have objects

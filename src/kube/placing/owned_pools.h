@@ -1,6 +1,7 @@
 /// Which pools an operator owns, and the rules by which other allocators are kept away from them.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -17,6 +18,9 @@ struct OwnedPools {
   std::optional<std::vector<std::string>> pools;  ///< absent: all of the driver
   friend bool operator==(const OwnedPools&, const OwnedPools&) = default;
 };
+
+/// The most GPUs of owned pools that an operator plans for.
+inline constexpr std::int64_t kOwnedGpusMax = 4096;
 
 [[nodiscard]] bool is_owned(const std::vector<OwnedPools>& own, const PoolName& pool);
 

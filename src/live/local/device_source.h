@@ -65,6 +65,13 @@ struct DeviceLibraryView {
   std::optional<std::string> reason = std::nullopt;  ///< why there is no GPU
 };
 
+/// The API server of a cluster is away.
+struct ClusterAway {
+  std::string since_wall;  ///< RFC 3339
+  std::string message;
+  friend bool operator==(const ClusterAway&, const ClusterAway&) = default;
+};
+
 /// Any thread may call these, without the session's lock. Empty functions: the world is simulated.
 struct DeviceSource {
   std::function<DeviceLibraryView()> library = {};
@@ -72,6 +79,8 @@ struct DeviceSource {
   std::function<DeviceSliceView(const Slice&)> slice = {};
   /// Why the GPU agent, which should be there, is not; nothing: it is there, or none is wanted.
   std::function<std::optional<std::string>()> agent_gone = {};
+  /// Since when, and why, the cluster of these devices cannot be followed; nothing: it can. Empty: no cluster.
+  std::function<std::optional<ClusterAway>()> cluster_away = {};
   /// The programs of a service; empty: this world runs none.
   std::function<ServicePrograms(const std::string& tenant, const std::string& service)> programs = {};
   /// Why the hands would not run a program; nothing: they would, or cannot be asked now.

@@ -144,6 +144,11 @@ void write_devices(Writer& json, const live::DeviceSource& devices) {
   json.open_object().member("library", library.path).member("version", library.version);
   json.member("driver", library.driver).member("gpus", library.gpu_count).member("reason", library.reason);
   json.member("agent_reason", why_agent_gone(devices));
+  if (devices.cluster_away) {
+    const auto away = devices.cluster_away();
+    json.member("cluster_away_since_wall", away ? std::optional(away->since_wall) : std::nullopt);
+    json.member("cluster_away_reason", away ? std::optional(away->message) : std::nullopt);
+  }
   // Only what should be seen.
   if (devices.separates_users && !devices.separates_users()) json.member("separate_users", false);
   json.close_object();
@@ -155,6 +160,14 @@ std::optional<std::string> why_agent_gone(const live::DeviceSource& devices) {
 
 ApiError agent_gone_error(std::string why) {
   return {.status = 503, .code = "gpu_agent_gone", .message = std::move(why)};
+}
+
+std::optional<ApiError> cluster_away_error(const live::DeviceSource& devices) {
+  const auto away = devices.cluster_away ? devices.cluster_away() : std::nullopt;
+  if (!away) return std::nullopt;
+  return ApiError{.status = 503,
+                  .code = "cluster_away",
+                  .message = fmt::format("the API server is away since {}: {}", away->since_wall, away->message)};
 }
 
 ApiError not_managed_error(const std::string& gpu, const live::DeviceView& device) {

@@ -30,6 +30,8 @@ void write_devices(json::Writer& json, const live::DeviceSource& devices);
 [[nodiscard]] std::optional<std::string> why_agent_gone(const live::DeviceSource& devices);
 /// 503: GPUs cannot be changed now.
 [[nodiscard]] ApiError agent_gone_error(std::string why);
+/// 503: the API server of the cluster of these devices is away; nothing: it is not, or there is none.
+[[nodiscard]] std::optional<ApiError> cluster_away_error(const live::DeviceSource& devices);
 
 /// 409: the GPU is observed, not managed.
 [[nodiscard]] ApiError not_managed_error(const std::string& gpu, const live::DeviceView& device);

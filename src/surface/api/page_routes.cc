@@ -36,6 +36,7 @@ ApiResult<HttpAnswer> get_health(const ApiContext& /*context*/, const Call& /*ca
 ApiResult<HttpAnswer> get_readiness(const ApiContext& context, const Call& /*call*/) {
   if (const auto failure = context.driver_status().store_failure) return tl::unexpected(read_only_error(*failure));
   if (auto gone = why_agent_gone(context.format.devices)) return tl::unexpected(agent_gone_error(*std::move(gone)));
+  if (auto away = cluster_away_error(context.format.devices)) return tl::unexpected(*std::move(away));
   return json_response(200, R"({"status":"ready"})");
 }
 

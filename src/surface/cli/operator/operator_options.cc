@@ -116,6 +116,7 @@ Result<OperatorRequest> check_operator_options(const OperatorWords& words, const
   if (!access) return pass_on(access.error());
   return OperatorRequest{.access = *std::move(access),
                          .own = std::move(config->kubernetes_own),
+                         .gpus_max = config->kubernetes_gpus_max,
                          .lease = *std::move(lease),
                          .requests_per_second = *requests,
                          .is_dry_run = words.dry_run,

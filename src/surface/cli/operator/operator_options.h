@@ -44,6 +44,7 @@ struct OperatorWords {
 struct OperatorRequest {
   kube::Access access;
   std::vector<kube::OwnedPools> own;
+  std::int64_t gpus_max = kube::kOwnedGpusMax;
   kube::LeaseOptions lease;  ///< without an identity
   std::int64_t requests_per_second = 500;
   bool is_dry_run = false;

@@ -31,6 +31,7 @@ void run_checked_operator(const OperatorWords& words, VerbContext& context) {
   const auto read_again = [&] { return read_config_again(up_options_of(words), request->up, *context.files); };
   context.status = context.run_operator({.access = request->access,
                                          .own = request->own,
+                                         .gpus_max = request->gpus_max,
                                          .lease = request->lease,
                                          .requests_per_second = request->requests_per_second,
                                          .is_dry_run = request->is_dry_run,

@@ -173,6 +173,8 @@ std::vector<std::string> read_pools(const yaml::Value& value) {
 void read_kubernetes(const yaml::Value& value, Config& config) {
   if (!value.is_written()) return;
   value.check_keys(keys_within("kubernetes"));
+  if (const yaml::Value most = value.at("gpus_max"); most.is_written())
+    config.kubernetes_gpus_max = most.whole({1, kube::kOwnedGpusMax});
   const yaml::Value own = value.at("own");
   if (!own.is_written()) return;
   for (const yaml::Value& item : own.items("a list of drivers")) {

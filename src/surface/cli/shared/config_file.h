@@ -33,6 +33,7 @@ struct Config {
   std::vector<std::string> manage_places;        ///< of each UUID: "FILE:LINE:COLUMN: manage[0].uuid"
   programs::ProgramRules programs;               ///< what berth hands may run; berth up ignores it
   std::vector<kube::OwnedPools> kubernetes_own;  ///< no pool twice
+  std::int64_t kubernetes_gpus_max = kube::kOwnedGpusMax;
 };
 
 /// Reads the text of a file. `path` is for messages. Errors name file, line and column, what was wanted and found;

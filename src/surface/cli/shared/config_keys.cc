@@ -247,6 +247,10 @@ constexpr std::array kKeys = {
               .fallback = "required",
               .meaning = "All of its pools, or these",
               .reload = ConfigReload::kAtOnce},
+    ConfigKey{.name = "kubernetes.gpus_max",
+              .value = "COUNT",
+              .fallback = "4096",
+              .meaning = "The most GPUs that `berth operator` plans for, 1 to 4096; it does not start with more"},
 };
 
 }  // namespace
