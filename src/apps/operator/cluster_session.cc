@@ -87,6 +87,7 @@ void ClusterSession::follow() {
 
 void ClusterSession::end() {
   is_over_ = true;
+  if (options_.on_stop) options_.on_stop();
   if (specs_) specs_->stop();
   if (follower_.joinable()) follower_.join();
   if (options_.on_end) std::exchange(options_.on_end, nullptr)();

@@ -20,8 +20,9 @@ struct ClusterSessionOptions {
   std::string cluster_uid;                  ///< of the namespace kube-system
   std::vector<kube::OwnedPools> own;        ///< at the start
   std::function<Result<void>()> step = {};  ///< before each step of the loop, by its thread; an error ends the session
-  std::function<std::optional<Error>()> trouble = {};     ///< why the API server does not answer; may be empty
-  std::function<void()> on_end = {};                      ///< nothing is written to the cluster any more
+  std::function<std::optional<Error>()> trouble = {};  ///< why the API server does not answer; may be empty
+  std::function<void()> on_stop = {};  ///< the session has ended: requests to the cluster need not be finished
+  std::function<void()> on_end = {};   ///< nothing is written to the cluster any more
   std::function<void(const std::string& line)> log = {};  ///< called by several threads
 };
 
@@ -36,8 +37,6 @@ class ClusterSession {
 
   /// Runs until SIGINT or SIGTERM, or until a step fails; returns the exit status. The loop goes on in a thread.
   [[nodiscard]] Result<int> run();
-  /// Any thread: nothing more is to be sent to the cluster.
-  [[nodiscard]] bool is_over() const { return is_over_; }
 
  private:
   live::OutsideWorld make_world(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us);

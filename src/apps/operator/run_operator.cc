@@ -188,9 +188,9 @@ class OperatorRun {
                               auto trouble = keeper_->standing().trouble;
                               return trouble && is_of_connection(trouble->code) ? trouble : std::nullopt;
                             },
+                            .on_stop = [this] { is_session_over_ = true; },
                             .on_end =
                                 [this] {
-                                  is_session_over_ = true;
                                   if (keeper_) keeper_->release();
                                 },
                             .log = [this](const std::string& line) { say(line); }});
