@@ -53,9 +53,8 @@ OptionTable gateway_option_rows(GatewayWords& words) {
       {"--key-file", "FILE", "The key of the gateway: gateway.key in the folder of berth up", &words.key_file},
       {"--state", "DIR", "A folder of the gateway's own: it keeps the last table there", &words.state},
       {"--metrics", "HOST:PORT", "Serve figures for Prometheus at /metrics there; loopback only", &words.metrics},
-      {"--silence-seconds", "N", "An answer that has begun and is silent for so long is broken off",
-       &words.silence_seconds},
-      {"--answer-seconds-max", "N", "How long an answer that says its length may take, from its begin",
+      {"--silence-seconds", "N", "Aborts an answer after so many seconds without a byte", &words.silence_seconds},
+      {"--answer-seconds-max", "N", "How long an answer with a Content-Length may take, from first byte to last",
        &words.answer_seconds_max},
   };
 }

@@ -29,7 +29,7 @@ OptionTable why_rows(WhyWords& words) {
           {"-n,--namespace", "NAMESPACE", "Its namespace", &words.namespace_name},
           {"--kubeconfig", "FILE", "How the cluster is reached [KUBECONFIG, else the identity of the pod]",
            &words.cluster.kubeconfig},
-          {"--context", "NAME", "Another context of it than the current one", &words.cluster.context}};
+          {"--context", "NAME", "A context other than the current one", &words.cluster.context}};
 }
 
 void run_checked_why(const WhyWords& words, VerbContext& context) {
