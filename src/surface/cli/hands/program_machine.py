@@ -120,8 +120,8 @@ class ProgramCase(Case):
         self.addCleanup(client.close)
         return client
 
-    def wait_for(self, holds, what):
-        until = time.monotonic() + DEADLINE_SECONDS
+    def wait_for(self, holds, what, seconds=DEADLINE_SECONDS):
+        until = time.monotonic() + seconds
         while True:
             value = holds()
             if value:
