@@ -240,7 +240,7 @@ class Bars:
             for how, count in (("kill", self.scaled(20)), ("terminate", self.scaled(20))):
                 for i in range(count):
                     standby = self.operator(cluster)
-                    standby.await_ready()
+                    standby.await_said("stands by")
                     pods = BoundPods(cluster)
                     name = f"{how}{i:02}"
                     leading.end(how)

@@ -255,13 +255,14 @@ class Operator:
         self.config = pathlib.Path(cluster.folder.name) / "berth.yaml"
         self.config.write_text("kubernetes: {own: [{driver: gpu.nvidia.com, pools: " + pools + "}]}\n", encoding="utf-8")
         self.log = tempfile.NamedTemporaryFile("w+", prefix="berth-operator-", suffix=".log")
+        self.data = tempfile.TemporaryDirectory(prefix="berth-operator-")
         self.started = time.monotonic()
         self.process = subprocess.Popen([program, "operator", "--config", self.config, "--kubeconfig", cluster.kubeconfig,
-                                         *options], stdout=subprocess.PIPE, stderr=self.log, text=True)
+                                         "--data", self.data.name, "--listen", "127.0.0.1:0", *options], stdout=subprocess.PIPE, stderr=self.log, text=True)
 
     def await_ready(self):
         line = self.process.stdout.readline()
-        if line != "ready\n":
+        if not line.startswith("ready "):
             raise AssertionError(f"the operator is not ready: {pathlib.Path(self.log.name).read_text()[-2000:]}")
         return time.monotonic() - self.started
 
