@@ -15,15 +15,21 @@ from local_gateway import INFER, GatewayCase, endpoint, infer_body, plain, servi
 SECRET = "1.25"
 OTHER_USER = 600_123
 
-# Listens at a port as another user, answers everything, and says what it was sent.
+# Listens at a port as another user, answers everything, and says what it was sent (in one piece or several).
 OTHER_USERS_SERVER = """
-import os, socket, sys
+import os, re, socket, sys
 os.setgroups([]); os.setresgid(*[int(sys.argv[2])] * 3); os.setresuid(*[int(sys.argv[2])] * 3)
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 print("port", listener.getsockname()[1], flush=True)
 while True:
     connection, _ = listener.accept()
-    data = connection.recv(65536)
+    data = b""
+    while piece := connection.recv(65536):
+        data += piece
+        head, end, body = data.partition(b"\\r\\n\\r\\n")
+        length = re.search(rb"(?i)content-length: *(\\d+)", head)
+        if end and len(body) >= int(length[1] if length else 0):
+            break
     print(repr(data), flush=True)
     if data:
         connection.sendall(b"HTTP/1.1 200 OK\\r\\nContent-Length: 4\\r\\nConnection: close\\r\\n\\r\\nevil")

@@ -189,7 +189,7 @@ TEST(ConfigKeys, AreKnownByTheirMap) {
   EXPECT_EQ(keys_within("retention"), (std::vector<std::string_view>{"events_days", "series_days", "usage_days"}));
   EXPECT_EQ(keys_within("device_metrics"), (std::vector<std::string_view>{"listen", "hostname_label"}));
   EXPECT_EQ(keys_within("").back(), "kubernetes");
-  EXPECT_EQ(keys_within("kubernetes"), (std::vector<std::string_view>{"own"}));
+  EXPECT_EQ(keys_within("kubernetes"), (std::vector<std::string_view>{"own", "gpus_max"}));
   EXPECT_EQ(keys_within("kubernetes.own[]"), (std::vector<std::string_view>{"driver", "pools"}));
 }
 
