@@ -69,11 +69,19 @@ class Scene:
         self.foreign.learn(self.machine.show())
         deadline, quiet, found = time.monotonic() + QUIET_SECONDS, 0, []
         while quiet < QUIET_LOOKS and time.monotonic() < deadline:
+            self.open_repaired()
             found = checks.difference_faults(self.running.up, self.machine, self.fleet, self.foreign)
             quiet = 0 if found else quiet + 1
             time.sleep(0.1)
         if quiet < QUIET_LOOKS:
             self.faults += [f"after {QUIET_SECONDS} s: {fault}" for fault in found or ["it changes again and again"]]
+
+    def open_repaired(self):
+        """As an operator does after the repair: only that ends a cordon that errors led to."""
+        for gpu in sorted(self.fleet.managed):
+            said = self.running.up.gpu(gpu)
+            if said["scheduling"] != "open" and (said["scheduling_reason"] or "").startswith("health:"):
+                self.running.up.send("POST", f"v1/gpus/gpu-{gpu}/uncordon", {"reason": "repaired"})
 
     def end(self, data):
         """The checks of the end."""
