@@ -1,4 +1,5 @@
 // The whole program on the fake API server, stopped by a signal.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -77,6 +79,7 @@ class RunOperatorTest : public ::testing::Test {
       request.up.has_load = false;
       request.up.listen = {.host = "127.0.0.1", .port = 0};
       request.up.data_dir = folder_ + "/" + state_;
+      request.up.scenario_path = scenario_;
       const auto serve = [](const std::string& host, std::uint16_t port, HttpHandler& handler) {
         return edges::start_http_server({.host = host, .port = port}, handler);
       };
@@ -126,6 +129,10 @@ class RunOperatorTest : public ::testing::Test {
     call.headers.push_back({"Authorization", "Bearer " + key});
     return http_.send(call);
   }
+  void expect_nothing_written() {
+    EXPECT_TRUE(cluster_.list(kube::kLeases).empty());
+    EXPECT_TRUE(cluster_.list(kube::kDeviceTaintRules).empty());
+  }
   bool comes(const std::function<bool()>& is_so) {
     const auto end = std::chrono::steady_clock::now() + kRunDeadline;
     while (!is_so()) {
@@ -143,6 +150,7 @@ class RunOperatorTest : public ::testing::Test {
   edges::CurlClient http_;
   std::string folder_;
   std::string state_ = "state";  ///< of the session, in the folder
+  std::optional<std::string> scenario_ = std::nullopt;
   std::string out_path_;
   std::string failure_;
   std::atomic<int> status_ = -1;
@@ -193,7 +201,8 @@ TEST_F(RunOperatorTest, APauseOutlivesTheOperator) {
   })) << read(folder_ + "/err");
 }
 
-TEST_F(RunOperatorTest, AStandbyIsReadyAndNamesTheLeader) {
+TEST_F(RunOperatorTest, AStandbyAnswersReadsAndNamesTheLeader) {
+  cluster_.create(kube::kGpuServices, "lab", kVision);
   cluster_.create(kube::kLeases, "berth-system",
                   R"({"metadata":{"name":"berth"},"spec":{"holderIdentity":"other_1","leaseDurationSeconds":3600,)"
                   R"("leaseTransitions":3,"renewTime":"2026-01-01T00:00:00.000000Z"}})");
@@ -207,6 +216,36 @@ TEST_F(RunOperatorTest, AStandbyIsReadyAndNamesTheLeader) {
   const auto probe = ask("GET", address + "/readyz");
   ASSERT_TRUE(probe.has_value()) << probe.error().message;
   EXPECT_EQ(probe->status, 200);
+  // What stands in the cluster.
+  EXPECT_TRUE(comes([&] {
+    const auto gpu = ask("GET", address + "/v1/gpus/gpu-0");
+    return gpu && gpu->status == 200;
+  })) << read(folder_ + "/err");
+  const auto body_of = [&](const std::string& path) {
+    const auto reply = ask("GET", address + path);
+    return reply ? fmt::format("{} {}", reply->status, reply->body) : reply.error().message;
+  };
+  EXPECT_THAT(body_of("/v1/gpus"), HasSubstr(R"("cluster_node":"a")"));
+  EXPECT_THAT(body_of("/v1/gpus/gpu-7"), HasSubstr("404"));
+  EXPECT_THAT(body_of("/v1/gpus?limit=0"), HasSubstr("bad_query"));
+  EXPECT_THAT(body_of("/v1/nodes"), HasSubstr(R"("name":"node-0")"));
+  EXPECT_THAT(body_of("/v1/slices"), HasSubstr(R"("items":[])"));
+  EXPECT_THAT(body_of("/v1/status"), HasSubstr(R"("leads":false,"leader":"other_1")"));
+  EXPECT_THAT(body_of("/v1/services"), HasSubstr(R"("requests_per_second":20)"));
+  EXPECT_THAT(body_of("/v1/tenants/lab"), HasSubstr(R"("kind":"Tenant")"));
+  EXPECT_THAT(body_of("/v1/tenants/lab/services/vision"), HasSubstr(R"("phase":"Waiting")"));
+  // Changes are seen.
+  cluster_.remove(kube::kGpuServices, "vision");
+  EXPECT_TRUE(comes([&] { return body_of("/v1/services").find(R"("items":[])") != std::string::npos; }));
+  // Nobody reads it without the key, and what only the leader has is not there.
+  HttpCall unknown;
+  unknown.method = "GET";
+  unknown.url = address + "/v1/services";
+  const auto closed = http_.send(unknown);
+  ASSERT_TRUE(closed.has_value());
+  EXPECT_EQ(closed->status, 401);
+  for (const char* path : {"/v1/plans", "/v1/usage", "/v1/events?limit=1", "/metrics"})
+    EXPECT_THAT(body_of(path), HasSubstr("other_1")) << path;
   const auto write = ask("PUT", address + "/v1/planning", R"({"paused":false})");
   ASSERT_TRUE(write.has_value()) << write.error().message;
   EXPECT_EQ(write->status, 503);
@@ -215,6 +254,42 @@ TEST_F(RunOperatorTest, AStandbyIsReadyAndNamesTheLeader) {
   EXPECT_TRUE(cluster_.list(kube::kConfigMaps).empty());
   stop();
   EXPECT_EQ(status_, 0) << failure_;
+}
+
+TEST_F(RunOperatorTest, AStandbySaysThatTheApiServerIsAway) {
+  cluster_.create(kube::kLeases, "berth-system",
+                  R"({"metadata":{"name":"berth"},"spec":{"holderIdentity":"other_1","leaseDurationSeconds":3600,)"
+                  R"("leaseTransitions":3,"renewTime":"2026-01-01T00:00:00.000000Z"}})");
+  start();
+  std::string address;
+  const auto status_of = [&](const std::string& path) {
+    const auto reply = ask("GET", address + path);
+    return reply ? reply->status : 0;
+  };
+  EXPECT_TRUE(comes([&] {
+    address = read(folder_ + "/state/address");
+    while (!address.empty() && (address.back() == '\n' || address.back() == '/')) address.pop_back();
+    return !address.empty() && status_of("/v1/status") == 200;
+  })) << read(folder_ + "/err");
+  for (const char* method : {"GET", "PATCH", "PUT", "POST"})
+    cluster_.server.add({.kind = edges::testing::TroubleKind::kLostBefore,
+                         .method = method,
+                         .target_part = "/api",
+                         .count = 1'000'000});
+  cluster_.server.break_watches();
+  const auto becomes = [&](int status) {
+    const auto end = std::chrono::steady_clock::now() + kRunDeadline;
+    while (status_of("/readyz") != status && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return status_of("/readyz");
+  };
+  EXPECT_EQ(becomes(503), 503) << read(folder_ + "/err");
+  const auto status = ask("GET", address + "/v1/status");
+  ASSERT_TRUE(status.has_value());
+  EXPECT_THAT(status->body, HasSubstr(R"("cluster_away_since_wall":"20)"));
+  EXPECT_EQ(status_of("/v1/gpus"), 200) << "what stood when it was last seen";
+  cluster_.server.clear_troubles();
+  EXPECT_EQ(becomes(200), 200) << read(folder_ + "/err");
 }
 
 TEST_F(RunOperatorTest, ASessionGoesOnWhileTheApiServerIsAway) {
@@ -251,12 +326,37 @@ TEST_F(RunOperatorTest, AFolderBelongsToOneCluster) {
   stop();
   cluster_.remove(kube::kNamespaces, "kube-system");
   cluster_.create(kube::kNamespaces, "", R"({"metadata":{"name":"kube-system"}})");
+  for (const kube::Write& rule : kube::taint_rules(own_)) cluster_.remove(kube::kDeviceTaintRules, rule.name.name);
+  cluster_.remove(kube::kLeases, "berth");
   is_over_ = false;
   start();
   thread_.join();
   EXPECT_EQ(status_, 2);
   EXPECT_THAT(failure_, HasSubstr("the cluster: wanted"));
   EXPECT_THAT(failure_, HasSubstr("berth up --data OTHER"));
+  expect_nothing_written();
+}
+
+TEST_F(RunOperatorTest, AScenarioWithServicesIsRefused) {
+  for (const kube::Write& rule : kube::taint_rules(own_)) cluster_.remove(kube::kDeviceTaintRules, rule.name.name);
+  scenario_ = folder_ + "/scenario.yaml";
+  std::ofstream(*scenario_) << R"(berth: 1
+fleet: []
+services:
+  - name: vision
+    slo: {latency_ms: 100}
+    arrivals: {format: poisson, requests_per_second: 20, seconds: 60}
+    profile: {format: csv, model: vision, path: rows.csv}
+    pod: {spec: {containers: [{name: c, image: i}]}}
+)";
+  std::ofstream(folder_ + "/rows.csv") << "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                                          "vision,A100-80GB,1g.10gb,1,1,50,20\n";
+  start();
+  thread_.join();
+  EXPECT_EQ(status_, 2);
+  EXPECT_THAT(failure_, HasSubstr("scenario.yaml: services: wanted none in the world of a cluster"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/state"));
+  expect_nothing_written();
 }
 
 }  // namespace

@@ -351,7 +351,10 @@ void ClusterWorld::pass_on_news(live::Session& session) {
 
 ClusterWorld::GpuView ClusterWorld::view(GpuId gpu) const {
   const Gpu& known = gpus_[gpu.index];
-  return {.key = known.known.uuid, .node = known.is_gone ? std::string() : known.found->node, .closed = known.closed};
+  return {.key = known.known.uuid,
+          .node = known.is_gone ? std::string() : known.found->node,
+          .closed = known.closed,
+          .is_drained = known.is_drained};
 }
 
 std::optional<std::string> ClusterWorld::device_name(const Slice& slice) const {

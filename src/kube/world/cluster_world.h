@@ -81,7 +81,7 @@ class ClusterWorld {
     std::string key;
     std::string node;                                  ///< empty: it is not there
     std::optional<std::string> closed = std::nullopt;  ///< why nothing new is planned there
-    std::optional<std::string> whole = std::nullopt;
+    bool is_drained = false;                           ///< closed, and what is there is to leave
   };
   [[nodiscard]] GpuView view(GpuId gpu) const;
   [[nodiscard]] std::optional<std::string> device_name(const Slice& slice) const;
