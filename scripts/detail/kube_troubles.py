@@ -44,6 +44,15 @@ def results_of(claim):
     return ((claim.get("status") or {}).get("allocation") or {}).get("devices", {}).get("results", [])
 
 
+def start_of(pid):
+    """The start of a process that runs, in ticks since boot; nothing: it has ended."""
+    try:
+        words = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return None
+    return None if words[0] == "Z" else words[19]
+
+
 class ClaimWatch:
     """Follows claims for as long as the cluster stands; says what must never be seen."""
 
@@ -156,23 +165,31 @@ class Troubles:
         operator.process.send_signal(signal.SIGCONT)
 
     def kill_server(self):
-        """The API server or etcd, which is started again as it was."""
+        """The API server or etcd; what ended with it is started again as it was."""
         folder = pathlib.Path(self.cluster.folder.name)
         known = json.loads((folder / "processes.json").read_text())
-        name = self.rng.choice(["kube-apiserver", "kube-apiserver", "etcd"])
-        os.kill(known[name]["pid"], signal.SIGKILL)
+        os.kill(known[self.rng.choice(["kube-apiserver", "kube-apiserver", "etcd"])]["pid"], signal.SIGKILL)
         time.sleep(self.rng.uniform(0.1, 3))
-        with open(folder / f"{name}.log", "ab") as log:
-            child = subprocess.Popen([kube_cluster.KUBE / name, *known[name]["arguments"]], cwd=folder, stdin=subprocess.DEVNULL,
-                                     stdout=log, stderr=log, start_new_session=True)
-        known[name]["pid"] = child.pid
-        known[name]["started"] = pathlib.Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()[19]
-        (folder / "processes.json").write_text(json.dumps(known, indent=1) + "\n")
-        deadline = time.monotonic() + 60
-        while self.cluster.ask("GET", "/readyz")[0] != 200 and self.cluster.ask("GET", PODS)[0] != 200:
+        deadline = time.monotonic() + 120
+        is_back = False
+        while not is_back:
             if time.monotonic() > deadline:
                 raise AssertionError("the API server does not come back")
+            self.start_ended(folder, known)
             time.sleep(0.2)
+            is_back = self.cluster.ask("GET", PODS)[0] == 200
+
+    @staticmethod
+    def start_ended(folder, known):
+        """The scheduler and the controller manager end, too, where the server is away at their start."""
+        for name, entry in known.items():
+            if start_of(entry["pid"]) == entry["started"]:
+                continue
+            with open(folder / f"{name}.log", "ab") as log:
+                child = subprocess.Popen([kube_cluster.KUBE / name, *entry["arguments"]], cwd=folder, stdin=subprocess.DEVNULL,
+                                         stdout=log, stderr=log, start_new_session=True)
+            entry.update(pid=child.pid, started=start_of(child.pid))
+        (folder / "processes.json").write_text(json.dumps(known, indent=1) + "\n")
 
     def run(self):
         kinds = [(self.add_pods, 8), (self.delete_pods, 4), (self.delete_claim, 2), (self.replace_node, 1), (self.kill_operator, 3),
@@ -184,6 +201,10 @@ class Troubles:
             self.restart_ended()
             time.sleep(self.rng.uniform(0, 1.5))
         self.restart_ended()
+
+    def keep_servers(self):
+        folder = pathlib.Path(self.cluster.folder.name)
+        self.start_ended(folder, json.loads((folder / "processes.json").read_text()))
 
     def end(self):
         said = "\n".join(f"--- operator {i}\n{each.said()[-1500:]}" for i, each in enumerate(self.operators))
@@ -236,6 +257,7 @@ def try_seed(program, seed):
                 if time.monotonic() > deadline:
                     break
                 troubles.restart_ended()
+                troubles.keep_servers()
                 time.sleep(0.5)
             bound = sum(1 for pod in cluster.items(PODS) if pod["spec"].get("nodeName"))
         finally:

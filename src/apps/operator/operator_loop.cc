@@ -146,6 +146,11 @@ void OperatorLoop::lead(std::int64_t epoch) {
   for (const auto& follower : followers_) follower->list_anew(list_order_);
 }
 
+void OperatorLoop::own(const std::vector<kube::OwnedPools>& own) {
+  placing_.own(own);
+  if (cluster_ != nullptr) cluster_->own(own);
+}
+
 void OperatorLoop::stand_by() { is_leading_ = false; }
 
 void OperatorLoop::report_unknown_gpus() {

@@ -59,7 +59,7 @@ class OperatorLoop {
   /// Follows the cluster, and writes nothing.
   void stand_by();
   /// To be called while standing by.
-  void own(std::vector<kube::OwnedPools> own) { placing_.own(std::move(own)); }
+  void own(const std::vector<kube::OwnedPools>& own);
   /// Whether this operator may write now: also other writers of its process ask. Any thread.
   [[nodiscard]] bool may_write() const { return !options_.may_write || options_.may_write(); }
   [[nodiscard]] bool is_leading() const { return is_leading_; }

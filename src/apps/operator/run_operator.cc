@@ -103,7 +103,11 @@ class OperatorRun {
     if (*own == own_) say("the configuration was read again: the same pools");
     if (*own == own_) return false;
     own_ = *std::move(own);
-    if (leadership) leadership->renew(loop);
+    if (leadership) {
+      leadership->renew(loop);
+    } else if (const auto rules = write_rules(); !rules) {
+      say("rules: " + rules.error().message);
+    }
     loop.own(own_);
     say("the configuration was read again");
     return true;
@@ -191,8 +195,8 @@ class OperatorRun {
 
   Result<int> lead(OperatorLoop& loop, std::optional<Leadership>& leadership) {
     const auto step = [&]() -> Result<void> {
-      if (!leadership) return {};
       if (is_reload_asked_.exchange(false)) read_again(loop, leadership);
+      if (!leadership) return {};
       if (auto followed = leadership->step(loop); !followed) return followed;
       const edges::LeaseStanding standing = keeper_->standing();
       // While the API server is away the session goes on, and nothing is written.

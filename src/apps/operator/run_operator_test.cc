@@ -34,13 +34,14 @@ constexpr const char* kVision =
     R"("expects":{"requests_per_second":20},"profile":{"format":"csv","model":"v","rows":[{"model":"v",)"
     R"("gpu":"A100-80GB","profile":"1g.10gb","batch":1,"processes":1,"requests_per_second":50,"latency_ms":20}]}}})";
 
-/// SIGTERM is held back from this process, for whoever waits for it.
+/// SIGTERM and SIGHUP are held back from this process, for whoever waits for them.
 class HeldTerm {
  public:
   HeldTerm() {
     sigset_t term;
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
+    sigaddset(&term, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &term, &before_);
   }
   HeldTerm(const HeldTerm&) = delete;
@@ -76,22 +77,28 @@ class RunOperatorTest : public ::testing::Test {
       request.access.server = cluster_.server.url();
       request.own = own_;
       request.up.world = live::WorldKind::kKubernetes;
-      request.up.has_load = false;
+      request.up.has_load = has_load_;
+      request.is_dry_run = request.up.is_dry_run = is_dry_run_;
+      request.up.config_path = "berth.yaml";  // as the message of a reread names it
       request.up.listen = {.host = "127.0.0.1", .port = 0};
       request.up.data_dir = folder_ + "/" + state_;
       request.up.scenario_path = scenario_;
       const auto serve = [](const std::string& host, std::uint16_t port, HttpHandler& handler) {
         return edges::start_http_server({.host = host, .port = port}, handler);
       };
-      status_ = run_operator(request, {.out = out,
-                                       .err = err,
-                                       .files = &files_,
-                                       .version = "test",
-                                       .start_server = serve,
-                                       .report_failure = [this](const Error& error) {
-                                         failure_ = error.message;
-                                         return 2;
-                                       }});
+      status_ =
+          run_operator(request, {.out = out,
+                                 .err = err,
+                                 .files = &files_,
+                                 .version = "test",
+                                 .start_server = serve,
+                                 .read_own_again = [this] { return Result<std::vector<kube::OwnedPools>>(own_again_); },
+                                 .report_failure =
+                                     [this](const Error& error) {
+                                       failure_ = error.message;
+                                       return 2;
+                                     },
+                                 .read_config_again = [] { return Result<live::RereadConfig>(live::RereadConfig()); }});
       std::fclose(out);
       std::fclose(err);
       is_over_ = true;
@@ -146,6 +153,9 @@ class RunOperatorTest : public ::testing::Test {
   HeldTerm held_;  // before any thread
   TestCluster cluster_;
   std::vector<kube::OwnedPools> own_ = {{"gpu.nvidia.com", std::nullopt}};
+  std::vector<kube::OwnedPools> own_again_ = own_;  ///< after SIGHUP
+  bool has_load_ = false;
+  bool is_dry_run_ = false;
   edges::DiskFiles files_;
   edges::CurlClient http_;
   std::string folder_;
@@ -179,6 +189,78 @@ TEST_F(RunOperatorTest, ServicesOfTheClusterGetSlicesAndTheApiRefusesItsWrites) 
   EXPECT_THAT(refused->body, HasSubstr("kubectl delete gpuservice vision -n lab"));
   stop();
   EXPECT_EQ(status_, 0) << failure_ << read(folder_ + "/err");
+}
+
+TEST_F(RunOperatorTest, APoolThatIsNotNamedAnyMoreGetsNothingNewAndKeepsWhatItHas) {
+  own_again_ = {{"gpu.nvidia.com", std::vector<std::string>{"other"}}};
+  for (const kube::Write& rule : kube::taint_rules(own_again_))
+    cluster_.create(kube::kDeviceTaintRules, "", R"({"metadata":{"name":")" + rule.name.name + R"("}})");
+  cluster_.create(kube::kGpuServices, "lab", kVision);
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] { return !cluster_.allocated().empty(); })) << read(folder_ + "/err");
+  const std::string allocated = cluster_.allocated();
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(comes([&] {
+    const auto gpu = ask("GET", address + "/v1/gpus/gpu-0");
+    return gpu && gpu->body.find("kubernetes.own does not name pool") != std::string::npos;
+  })) << read(folder_ + "/err");
+  const auto gpu = ask("GET", address + "/v1/gpus/gpu-0");
+  ASSERT_TRUE(gpu.has_value());
+  EXPECT_THAT(gpu->body, HasSubstr(R"("health":"ok")"));
+  EXPECT_EQ(cluster_.allocated(), allocated);
+  EXPECT_EQ(cluster_.list(kube::kDeviceTaintRules).size(), 1U) << "that of the other pool";
+}
+
+TEST_F(RunOperatorTest, ADryRunPlansAndWritesNothing) {
+  is_dry_run_ = true;
+  for (const kube::Write& rule : kube::taint_rules(own_)) cluster_.remove(kube::kDeviceTaintRules, rule.name.name);
+  cluster_.create(kube::kGpuServices, "lab", kVision);
+  cluster_.add_pod("waits", "1g");
+  own_again_ = {{"gpu.nvidia.com", std::vector<std::string>{"other"}}};
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] {
+    const auto service = ask("GET", address + "/v1/tenants/lab/services/vision");
+    return service && service->status == 200;
+  })) << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] {
+    const auto events = ask("GET", address + "/v1/events?limit=500");
+    return events && events->body.find("dry run: nothing is done") != std::string::npos;
+  })) << read(folder_ + "/err");
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(comes([&] { return read(folder_ + "/err").find("was read again") != std::string::npos; }));
+  stop();
+  EXPECT_EQ(status_, 0) << failure_;
+  EXPECT_THAT(read(folder_ + "/err"), HasSubstr("would: "));
+  expect_nothing_written();
+  EXPECT_TRUE(cluster_.allocated().empty());
+  EXPECT_EQ(cluster_.list(kube::kResourceClaims).size(), 1U) << "that of the pod";
+  EXPECT_TRUE(cluster_.list(kube::kConfigMaps).empty());
+  const auto services = cluster_.list(kube::kGpuServices);
+  EXPECT_EQ(json::find_at(services.front().object, {"status"}), nullptr);
+}
+
+TEST_F(RunOperatorTest, SimulatedLoadIsThatOfArrivals) {
+  has_load_ = true;
+  std::string vision = kVision;
+  const std::string expects = R"("expects":{"requests_per_second":20},)";
+  vision.insert(vision.find(expects) + expects.size(),
+                R"("arrivals":{"format":"constant","requests_per_second":20,"seconds":3600},)");
+  cluster_.create(kube::kGpuServices, "lab", vision);
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] {
+    const auto service = ask("GET", address + "/v1/tenants/lab/services/vision");
+    const auto at = service ? service->body.find(R"("in_time":)") : std::string::npos;
+    return at != std::string::npos && service->body.substr(at, 12) != R"("in_time":0,)";
+  })) << read(folder_ + "/err");
+  const auto status = ask("GET", address + "/v1/status");
+  ASSERT_TRUE(status.has_value());
+  EXPECT_THAT(status->body, HasSubstr(R"("load":"simulated")"));
 }
 
 TEST_F(RunOperatorTest, APauseOutlivesTheOperator) {
