@@ -10,7 +10,9 @@ beside      2,000 pods on unowned pools, with and without an operator
 start       a start with 5,000 claims and pods
 quiet       the writes of a minute in which nothing happens
 leader      a leader that is killed, and one that ends
---scale 0.1 takes a tenth of the nodes and pods of rate, latency, beside and start, and of the repetitions.
+expects     20 services on 20 nodes with two GPUs, one `expects` patched each 30 s, for 10 minutes
+--scale 0.1 takes a tenth of the nodes and pods of rate, latency, beside and start, of the repetitions, and of the services and time of
+expects.
 """
 import argparse
 import random
@@ -19,9 +21,10 @@ import sys
 import time
 
 import kube_cluster
+import kube_expects
 from kube_cluster import BoundPods, Cluster, Operator, UNITS
 
-BAR_NAMES = ["experiment", "units", "rate", "latency", "beside", "start", "quiet", "leader"]
+BAR_NAMES = ["experiment", "units", "rate", "latency", "beside", "start", "quiet", "leader", "expects"]
 SEED_PODS = 200
 SEED_LIFE = 70  # pods
 PATIENCE = 3.0  # seconds
@@ -257,6 +260,15 @@ class Bars:
         report("leader", "the next one writes within 20 s of a kill, 3 s of SIGTERM",
                f"{killed:.1f} s of {len(times['kill'])} kills, {ended:.1f} s of {len(times['terminate'])} ends at most", "-",
                killed <= 20 and ended <= 3)
+
+    def expects(self):
+        count, seconds = self.scaled(20), self.scaled(600)
+        with Cluster() as cluster:
+            first, times = kube_expects.run(cluster, lambda: self.operator(cluster), count, seconds)
+        covered = [each for each in times if each is not None]
+        report("expects", "Ready capacity covers each change of expects within 60 s",
+               f"{len(covered)} of {len(times)}, the slowest in {max(covered, default=0):.1f} s; {count} services, {seconds} s, "
+               f"all of them covered {first:.1f} s after the start", "-", len(covered) == len(times) and len(times) > 0)
 
 
 def claim_of(name, profile):

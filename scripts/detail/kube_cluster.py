@@ -62,6 +62,9 @@ class Cluster:
         subprocess.run([ROOT / "scripts/kube", "down", "--dir", self.folder.name], check=True)
         self.folder.cleanup()
 
+    def kubectl(self, *arguments):
+        subprocess.run([KUBE / "kubectl", "--kubeconfig", self.kubeconfig, *arguments], check=True, stdout=subprocess.DEVNULL)
+
     # ---- requests
 
     def connection(self):

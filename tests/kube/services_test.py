@@ -68,7 +68,7 @@ class ServiceCluster(Cluster):
 
 
 class Operator:
-    def __init__(self, cluster, data="state", kubeconfig=None, driver=DRIVER):
+    def __init__(self, cluster, data="state", kubeconfig=None, driver=DRIVER, is_standby=False):
         folder = pathlib.Path(cluster.folder.name)
         config = folder / "berth.yaml"
         config.write_text(f"kubernetes: {{own: [{{driver: {driver}, pools: all}}]}}\n", encoding="utf-8")
@@ -77,11 +77,20 @@ class Operator:
             self.process = subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", kubeconfig or cluster.kubeconfig,
                                              "--data", folder / data, "--listen", "127.0.0.1:0"],
                                             stdout=subprocess.PIPE, stderr=log, text=True)
+        if is_standby:
+            return self.await_standby(cluster, folder / data)
         ready = re.match(r"ready (\S+) key: cat (\S+)", self.process.stdout.readline())
         if not ready:
             raise AssertionError(f"not ready: {self.log.read_text(encoding='utf-8')}")
         self.url, key = ready[1].rstrip("/"), ready[2]
         self.key = pathlib.Path(key).read_text(encoding="utf-8").strip()
+
+    def await_standby(self, cluster, data):
+        """It listens, and shows what stands."""
+        cluster.await_true(lambda: (data / "address").exists(), "the address of a standby")
+        self.url = (data / "address").read_text(encoding="utf-8").strip().rstrip("/")
+        self.key = (data / "admin.key").read_text(encoding="utf-8").strip()
+        cluster.await_true(lambda: self.ask("/v1/gpus")[0] == 200, "a standby that has listed everything")
 
     def ask(self, path, method="GET", body=None):
         request = urllib.request.Request(self.url + path, method=method, data=body,
@@ -108,6 +117,7 @@ class Services(unittest.TestCase):
             operator = Operator(cluster)
             try:
                 self.serve(cluster, operator)
+                self.look_at_a_standby(cluster, operator)
                 pods = [pod["metadata"]["uid"] for pod in cluster.items("pods")]
                 claims = [claim["metadata"]["resourceVersion"] for claim in cluster.items("resourceclaims")]
                 self.assertEqual(operator.stop(), 0)
@@ -141,6 +151,30 @@ class Services(unittest.TestCase):
             status, refused = operator.ask(path, method, b'{"reason": "test"}' if method == "POST" else None)
             self.assertEqual((status, refused["error"]["code"]), (409, "owned_by_cluster"))
             self.assertIn(command, refused["error"]["message"])
+
+    def look_at_a_standby(self, cluster, leader):
+        """It shows the same objects as the leader, and refuses what only the leader may do or knows."""
+        standby = Operator(cluster, "standby", is_standby=True)
+        try:
+            for path in ("/v1/gpus", "/v1/slices", "/v1/services", "/v1/tenants", "/v1/nodes"):
+                cluster.await_true(lambda path=path: self.facts(standby, path) == self.facts(leader, path),
+                                   f"{path} of the leader, {self.facts(leader, path)}, from a standby: {self.facts(standby, path)}", 20)
+            status, world = standby.ask("/v1/status")
+            self.assertEqual((status, world["leads"]), (200, False))
+            for path, method in (("/v1/plans", "GET"), ("/v1/usage", "GET"), ("/v1/planning", "PUT")):
+                status, refused = standby.ask(path, method, b'{"paused": false}' if method == "PUT" else None)
+                self.assertEqual((status, refused["error"]["code"]), (503, "not_leader"))
+                self.assertIn(world["leader"], refused["error"]["message"])
+        finally:
+            self.assertEqual(standby.stop(), 0)
+
+    @staticmethod
+    def facts(operator, path):
+        """What a list says of each object, without times, and figures of the session."""
+        names = ("uuid", "cluster_node", "model", "health", "scheduling", "allocated_units", "gpu", "profile", "start", "state",
+                 "tenant", "service", "role", "generation", "phase", "slices")
+        return [(each["metadata"]["name"], each["metadata"]["namespace"], {name: each["status"].get(name) for name in names})
+                for each in operator.ask(path)[1]["items"]]
 
     @staticmethod
     def slices(operator):

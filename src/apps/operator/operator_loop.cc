@@ -10,6 +10,7 @@
 #include "apps/operator/spec_follower.h"
 #include "base/json/node_text.h"
 #include "kube/services/custom_resources.h"
+#include "kube/standby/standby_book.h"
 
 namespace berth::apps {
 namespace {
@@ -52,8 +53,10 @@ void OperatorLoop::say(const std::string& line) const {
 
 void OperatorLoop::take_news() {
   for (edges::KubeNews& news : queue_.take(options_.moment)) {
+    news_count_ += std::ssize(news.changes) + (news.has_listed ? 1 : 0);
     for (const kube::Change& change : news.changes) {
       placing_.take(news.plural, change);
+      if (book_ != nullptr) book_->take(news.plural, change);
       pass_on(news.plural, change);
     }
     if (news.has_listed) {
@@ -77,6 +80,10 @@ void OperatorLoop::note_specs_listed(std::string_view plural) {
   if (!is_of_specs(plural)) return;
   listed_specs_.insert(std::string(plural));
   if (specs_ != nullptr) specs_->note_listed(plural);
+}
+
+bool OperatorLoop::has_listed_all() const {
+  return placing_.is_synced() && (has_no_specs_ || listed_specs_.size() == kube::kServiceResources.size());
 }
 
 void OperatorLoop::pass_on(std::string_view plural, const kube::Change& change) {
@@ -137,6 +144,11 @@ void OperatorLoop::lead(std::int64_t epoch) {
   placing_.lead(epoch);
   ++list_order_;
   for (const auto& follower : followers_) follower->list_anew(list_order_);
+}
+
+void OperatorLoop::own(const std::vector<kube::OwnedPools>& own) {
+  placing_.own(own);
+  if (cluster_ != nullptr) cluster_->own(own);
 }
 
 void OperatorLoop::stand_by() { is_leading_ = false; }

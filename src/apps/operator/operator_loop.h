@@ -17,6 +17,10 @@
 #include "edges/kube/write_crew.h"
 #include "kube/placing/placing.h"
 
+namespace berth::kube {
+class StandbyBook;
+}
+
 namespace berth::apps {
 
 class SharedCluster;
@@ -45,6 +49,8 @@ class OperatorLoop {
 
   /// From now on these hear of changes, too, and what `cluster` wants is written. Borrowed; `specs` may be null.
   void join(SharedCluster& cluster, SpecFollower* specs);
+  /// The same for a book of what stands; null: for none any more. Borrowed; to be called before the first step.
+  void show_to(kube::StandbyBook* book) { book_ = book; }
   [[nodiscard]] const std::shared_ptr<edges::SharedPace>& pace() const { return pace_; }
   /// Waits a moment for changes, and carries out what follows from them.
   void step();
@@ -53,12 +59,16 @@ class OperatorLoop {
   /// Follows the cluster, and writes nothing.
   void stand_by();
   /// To be called while standing by.
-  void own(std::vector<kube::OwnedPools> own) { placing_.own(std::move(own)); }
+  void own(const std::vector<kube::OwnedPools>& own);
   /// Whether this operator may write now: also other writers of its process ask. Any thread.
   [[nodiscard]] bool may_write() const { return !options_.may_write || options_.may_write(); }
   [[nodiscard]] bool is_leading() const { return is_leading_; }
   [[nodiscard]] bool is_synced() const { return placing_.is_synced(); }
   [[nodiscard]] const kube::Placing& placing() const { return placing_; }
+  /// Grows with each change in the cluster.
+  [[nodiscard]] std::int64_t news_count() const { return news_count_; }
+  /// Whether everything has been listed, also custom resources, where the cluster has them.
+  [[nodiscard]] bool has_listed_all() const;
 
  private:
   void take_news();
@@ -76,6 +86,8 @@ class OperatorLoop {
   kube::Placing placing_;
   SharedCluster* cluster_ = nullptr;
   SpecFollower* specs_ = nullptr;
+  kube::StandbyBook* book_ = nullptr;
+  std::int64_t news_count_ = 0;
   /// Of services and their slices, until somebody joins who has to hear it.
   std::vector<std::pair<std::string, kube::Change>> unheard_;
   std::set<std::string> listed_specs_;  ///< kinds of custom resources that were listed

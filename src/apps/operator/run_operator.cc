@@ -17,12 +17,14 @@
 #include "apps/operator/operator_loop.h"
 #include "apps/operator/owned_rules.h"
 #include "apps/operator/standby_server.h"
+#include "apps/up/build_parts.h"
 #include "apps/up/held_signals.h"
 #include "base/json/document.h"
 #include "base/json/node_text.h"
 #include "base/json/tree.h"
 #include "edges/kube/lease_keeper.h"
 #include "kube/client/status.h"
+#include "kube/standby/standby_book.h"
 
 namespace berth::apps {
 namespace {
@@ -54,6 +56,7 @@ class OperatorRun {
 
   Result<int> run() {
     if (const auto served = check_api(); !served) return pass_on(served.error());
+    if (const auto found = check_folder(); !found) return pass_on(found.error());
     if (request_.is_dry_run) {
       if (const auto rules = write_rules(); !rules) return pass_on(rules.error());
     } else {
@@ -92,14 +95,28 @@ class OperatorRun {
     return {};
   }
 
-  void read_again(OperatorLoop& loop, std::optional<Leadership>& leadership) {
+  /// Whether other pools are owned now.
+  bool read_again(OperatorLoop& loop, std::optional<Leadership>& leadership) {
     auto own = outside_.read_own_again ? outside_.read_own_again() : Result<std::vector<kube::OwnedPools>>(own_);
-    if (!own) return say("the configuration is kept: " + own.error().message);
-    if (*own == own_) return say("the configuration was read again: the same pools");
+    if (!own) say("the configuration is kept: " + own.error().message);
+    if (!own) return false;
+    if (*own == own_) say("the configuration was read again: the same pools");
+    if (*own == own_) return false;
     own_ = *std::move(own);
-    if (leadership) leadership->renew(loop);
+    if (leadership) {
+      leadership->renew(loop);
+    } else if (const auto rules = write_rules(); !rules) {
+      say("rules: " + rules.error().message);
+    }
     loop.own(own_);
     say("the configuration was read again");
+    return true;
+  }
+  /// Why the API server does not answer; nothing: it does.
+  std::optional<Error> trouble() {
+    if (!keeper_) return std::nullopt;
+    auto trouble = keeper_->standing().trouble;
+    return trouble && is_of_connection(trouble->code) ? trouble : std::nullopt;
   }
 
   Result<bool> write_rules() {
@@ -119,11 +136,17 @@ class OperatorRun {
     return std::string(json::text_at(*object, {"metadata", "uid"}));
   }
 
+  /// Before anything is written: the folder may be of another cluster.
+  Result<void> check_folder() {
+    auto uid = find_cluster();
+    if (!uid) return pass_on(uid.error());
+    cluster_uid_ = *std::move(uid);
+    return up::check_cluster_folder(request_.up, *outside_.files, cluster_uid_);
+  }
+
   [[nodiscard]] int end_status() const { return signal_ == SIGINT ? kStatusInterrupted : 0; }
 
   Result<int> work() {
-    auto uid = find_cluster();
-    if (!uid) return pass_on(uid.error());
     const auto log = [this](const std::string& line) { say(line); };
     OperatorLoop loop(identity_, {.placing = {.own = own_, .instance = request_.lease.identity},
                                   .is_dry_run = request_.is_dry_run,
@@ -137,19 +160,30 @@ class OperatorRun {
       leadership.emplace(*keeper_, LeadershipOptions{.write_rules = [this] { return write_rules(); }, .log = log});
     if (const auto stood_by = stand_by(loop, leadership); !stood_by) return pass_on(stood_by.error());
     if (is_stopped()) return end_status();
-    return lead(loop, leadership, *std::move(uid));
+    return lead(loop, leadership);
   }
 
   /// Follows the cluster until this operator leads and has listed everything, or is stopped.
   Result<void> stand_by(OperatorLoop& loop, std::optional<Leadership>& leadership) {
+    kube::StandbyBook book(own_);
+    loop.show_to(&book);
+    const auto followed = stand_by(loop, leadership, book);
+    loop.show_to(nullptr);
+    return followed;
+  }
+  Result<void> stand_by(OperatorLoop& loop, std::optional<Leadership>& leadership, kube::StandbyBook& book) {
     std::unique_ptr<StandbyServer> standby;
     while (!is_stopped()) {
       if (leadership) {
         if (const auto followed = leadership->step(loop); !followed) return followed;
       }
-      if (signals_.is_reload_asked()) read_again(loop, leadership);
+      if (signals_.is_reload_asked() && read_again(loop, leadership)) book.own(own_);
       loop.step();
       if (loop.is_leading() && loop.is_synced()) return {};
+      if (standby) {
+        standby->note_trouble(trouble());
+        standby->show(book, loop);
+      }
       if (standby || !leadership || !leadership->is_settled() || loop.is_leading()) continue;
       auto opened =
           StandbyServer::open(request_.up, outside_.start_server, [this] { return keeper_->standing().leader; });
@@ -159,10 +193,10 @@ class OperatorRun {
     return {};
   }
 
-  Result<int> lead(OperatorLoop& loop, std::optional<Leadership>& leadership, std::string uid) {
+  Result<int> lead(OperatorLoop& loop, std::optional<Leadership>& leadership) {
     const auto step = [&]() -> Result<void> {
-      if (!leadership) return {};
       if (is_reload_asked_.exchange(false)) read_again(loop, leadership);
+      if (!leadership) return {};
       if (auto followed = leadership->step(loop); !followed) return followed;
       const edges::LeaseStanding standing = keeper_->standing();
       // While the API server is away the session goes on, and nothing is written.
@@ -180,14 +214,10 @@ class OperatorRun {
     // From here on the session takes the signals.
     is_in_session_ = true;
     ClusterSession session(loop, identity_, request_, outside,
-                           {.cluster_uid = std::move(uid),
+                           {.cluster_uid = cluster_uid_,
                             .own = own_,
                             .step = step,
-                            .trouble = [this]() -> std::optional<Error> {
-                              if (!keeper_) return std::nullopt;
-                              auto trouble = keeper_->standing().trouble;
-                              return trouble && is_of_connection(trouble->code) ? trouble : std::nullopt;
-                            },
+                            .trouble = [this] { return trouble(); },
                             .on_stop = [this] { is_session_over_ = true; },
                             .on_end =
                                 [this] {
@@ -200,6 +230,7 @@ class OperatorRun {
   const OperatorRequest request_;
   std::vector<kube::OwnedPools> own_ = request_.own;
   const OperatorOutside& outside_;
+  std::string cluster_uid_;
   up::HeldSignals signals_;  // before any thread
   std::mutex signal_lock_;
   std::atomic<int> signal_ = 0;

@@ -1,4 +1,5 @@
 // The whole program on the fake API server, stopped by a signal.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -11,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -32,13 +34,14 @@ constexpr const char* kVision =
     R"("expects":{"requests_per_second":20},"profile":{"format":"csv","model":"v","rows":[{"model":"v",)"
     R"("gpu":"A100-80GB","profile":"1g.10gb","batch":1,"processes":1,"requests_per_second":50,"latency_ms":20}]}}})";
 
-/// SIGTERM is held back from this process, for whoever waits for it.
+/// SIGTERM and SIGHUP are held back from this process, for whoever waits for them.
 class HeldTerm {
  public:
   HeldTerm() {
     sigset_t term;
     sigemptyset(&term);
     sigaddset(&term, SIGTERM);
+    sigaddset(&term, SIGHUP);
     pthread_sigmask(SIG_BLOCK, &term, &before_);
   }
   HeldTerm(const HeldTerm&) = delete;
@@ -74,21 +77,28 @@ class RunOperatorTest : public ::testing::Test {
       request.access.server = cluster_.server.url();
       request.own = own_;
       request.up.world = live::WorldKind::kKubernetes;
-      request.up.has_load = false;
+      request.up.has_load = has_load_;
+      request.is_dry_run = request.up.is_dry_run = is_dry_run_;
+      request.up.config_path = "berth.yaml";  // as the message of a reread names it
       request.up.listen = {.host = "127.0.0.1", .port = 0};
       request.up.data_dir = folder_ + "/" + state_;
+      request.up.scenario_path = scenario_;
       const auto serve = [](const std::string& host, std::uint16_t port, HttpHandler& handler) {
         return edges::start_http_server({.host = host, .port = port}, handler);
       };
-      status_ = run_operator(request, {.out = out,
-                                       .err = err,
-                                       .files = &files_,
-                                       .version = "test",
-                                       .start_server = serve,
-                                       .report_failure = [this](const Error& error) {
-                                         failure_ = error.message;
-                                         return 2;
-                                       }});
+      status_ =
+          run_operator(request, {.out = out,
+                                 .err = err,
+                                 .files = &files_,
+                                 .version = "test",
+                                 .start_server = serve,
+                                 .read_own_again = [this] { return Result<std::vector<kube::OwnedPools>>(own_again_); },
+                                 .report_failure =
+                                     [this](const Error& error) {
+                                       failure_ = error.message;
+                                       return 2;
+                                     },
+                                 .read_config_again = [] { return Result<live::RereadConfig>(live::RereadConfig()); }});
       std::fclose(out);
       std::fclose(err);
       is_over_ = true;
@@ -126,6 +136,10 @@ class RunOperatorTest : public ::testing::Test {
     call.headers.push_back({"Authorization", "Bearer " + key});
     return http_.send(call);
   }
+  void expect_nothing_written() {
+    EXPECT_TRUE(cluster_.list(kube::kLeases).empty());
+    EXPECT_TRUE(cluster_.list(kube::kDeviceTaintRules).empty());
+  }
   bool comes(const std::function<bool()>& is_so) {
     const auto end = std::chrono::steady_clock::now() + kRunDeadline;
     while (!is_so()) {
@@ -139,10 +153,14 @@ class RunOperatorTest : public ::testing::Test {
   HeldTerm held_;  // before any thread
   TestCluster cluster_;
   std::vector<kube::OwnedPools> own_ = {{"gpu.nvidia.com", std::nullopt}};
+  std::vector<kube::OwnedPools> own_again_ = own_;  ///< after SIGHUP
+  bool has_load_ = false;
+  bool is_dry_run_ = false;
   edges::DiskFiles files_;
   edges::CurlClient http_;
   std::string folder_;
   std::string state_ = "state";  ///< of the session, in the folder
+  std::optional<std::string> scenario_ = std::nullopt;
   std::string out_path_;
   std::string failure_;
   std::atomic<int> status_ = -1;
@@ -173,6 +191,78 @@ TEST_F(RunOperatorTest, ServicesOfTheClusterGetSlicesAndTheApiRefusesItsWrites) 
   EXPECT_EQ(status_, 0) << failure_ << read(folder_ + "/err");
 }
 
+TEST_F(RunOperatorTest, APoolThatIsNotNamedAnyMoreGetsNothingNewAndKeepsWhatItHas) {
+  own_again_ = {{"gpu.nvidia.com", std::vector<std::string>{"other"}}};
+  for (const kube::Write& rule : kube::taint_rules(own_again_))
+    cluster_.create(kube::kDeviceTaintRules, "", R"({"metadata":{"name":")" + rule.name.name + R"("}})");
+  cluster_.create(kube::kGpuServices, "lab", kVision);
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] { return !cluster_.allocated().empty(); })) << read(folder_ + "/err");
+  const std::string allocated = cluster_.allocated();
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(comes([&] {
+    const auto gpu = ask("GET", address + "/v1/gpus/gpu-0");
+    return gpu && gpu->body.find("kubernetes.own does not name pool") != std::string::npos;
+  })) << read(folder_ + "/err");
+  const auto gpu = ask("GET", address + "/v1/gpus/gpu-0");
+  ASSERT_TRUE(gpu.has_value());
+  EXPECT_THAT(gpu->body, HasSubstr(R"("health":"ok")"));
+  EXPECT_EQ(cluster_.allocated(), allocated);
+  EXPECT_EQ(cluster_.list(kube::kDeviceTaintRules).size(), 1U) << "that of the other pool";
+}
+
+TEST_F(RunOperatorTest, ADryRunPlansAndWritesNothing) {
+  is_dry_run_ = true;
+  for (const kube::Write& rule : kube::taint_rules(own_)) cluster_.remove(kube::kDeviceTaintRules, rule.name.name);
+  cluster_.create(kube::kGpuServices, "lab", kVision);
+  cluster_.add_pod("waits", "1g");
+  own_again_ = {{"gpu.nvidia.com", std::vector<std::string>{"other"}}};
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] {
+    const auto service = ask("GET", address + "/v1/tenants/lab/services/vision");
+    return service && service->status == 200;
+  })) << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] {
+    const auto events = ask("GET", address + "/v1/events?limit=500");
+    return events && events->body.find("dry run: nothing is done") != std::string::npos;
+  })) << read(folder_ + "/err");
+  ::kill(::getpid(), SIGHUP);
+  EXPECT_TRUE(comes([&] { return read(folder_ + "/err").find("was read again") != std::string::npos; }));
+  stop();
+  EXPECT_EQ(status_, 0) << failure_;
+  EXPECT_THAT(read(folder_ + "/err"), HasSubstr("would: "));
+  expect_nothing_written();
+  EXPECT_TRUE(cluster_.allocated().empty());
+  EXPECT_EQ(cluster_.list(kube::kResourceClaims).size(), 1U) << "that of the pod";
+  EXPECT_TRUE(cluster_.list(kube::kConfigMaps).empty());
+  const auto services = cluster_.list(kube::kGpuServices);
+  EXPECT_EQ(json::find_at(services.front().object, {"status"}), nullptr);
+}
+
+TEST_F(RunOperatorTest, SimulatedLoadIsThatOfArrivals) {
+  has_load_ = true;
+  std::string vision = kVision;
+  const std::string expects = R"("expects":{"requests_per_second":20},)";
+  vision.insert(vision.find(expects) + expects.size(),
+                R"("arrivals":{"format":"constant","requests_per_second":20,"seconds":3600},)");
+  cluster_.create(kube::kGpuServices, "lab", vision);
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  EXPECT_TRUE(comes([&] {
+    const auto service = ask("GET", address + "/v1/tenants/lab/services/vision");
+    const auto at = service ? service->body.find(R"("in_time":)") : std::string::npos;
+    return at != std::string::npos && service->body.substr(at, 12) != R"("in_time":0,)";
+  })) << read(folder_ + "/err");
+  const auto status = ask("GET", address + "/v1/status");
+  ASSERT_TRUE(status.has_value());
+  EXPECT_THAT(status->body, HasSubstr(R"("load":"simulated")"));
+}
+
 TEST_F(RunOperatorTest, APauseOutlivesTheOperator) {
   start();
   const std::string address = url();
@@ -193,7 +283,8 @@ TEST_F(RunOperatorTest, APauseOutlivesTheOperator) {
   })) << read(folder_ + "/err");
 }
 
-TEST_F(RunOperatorTest, AStandbyIsReadyAndNamesTheLeader) {
+TEST_F(RunOperatorTest, AStandbyAnswersReadsAndNamesTheLeader) {
+  cluster_.create(kube::kGpuServices, "lab", kVision);
   cluster_.create(kube::kLeases, "berth-system",
                   R"({"metadata":{"name":"berth"},"spec":{"holderIdentity":"other_1","leaseDurationSeconds":3600,)"
                   R"("leaseTransitions":3,"renewTime":"2026-01-01T00:00:00.000000Z"}})");
@@ -207,6 +298,36 @@ TEST_F(RunOperatorTest, AStandbyIsReadyAndNamesTheLeader) {
   const auto probe = ask("GET", address + "/readyz");
   ASSERT_TRUE(probe.has_value()) << probe.error().message;
   EXPECT_EQ(probe->status, 200);
+  // What stands in the cluster.
+  EXPECT_TRUE(comes([&] {
+    const auto gpu = ask("GET", address + "/v1/gpus/gpu-0");
+    return gpu && gpu->status == 200;
+  })) << read(folder_ + "/err");
+  const auto body_of = [&](const std::string& path) {
+    const auto reply = ask("GET", address + path);
+    return reply ? fmt::format("{} {}", reply->status, reply->body) : reply.error().message;
+  };
+  EXPECT_THAT(body_of("/v1/gpus"), HasSubstr(R"("cluster_node":"a")"));
+  EXPECT_THAT(body_of("/v1/gpus/gpu-7"), HasSubstr("404"));
+  EXPECT_THAT(body_of("/v1/gpus?limit=0"), HasSubstr("bad_query"));
+  EXPECT_THAT(body_of("/v1/nodes"), HasSubstr(R"("name":"node-0")"));
+  EXPECT_THAT(body_of("/v1/slices"), HasSubstr(R"("items":[])"));
+  EXPECT_THAT(body_of("/v1/status"), HasSubstr(R"("leads":false,"leader":"other_1")"));
+  EXPECT_THAT(body_of("/v1/services"), HasSubstr(R"("requests_per_second":20)"));
+  EXPECT_THAT(body_of("/v1/tenants/lab"), HasSubstr(R"("kind":"Tenant")"));
+  EXPECT_THAT(body_of("/v1/tenants/lab/services/vision"), HasSubstr(R"("phase":"Waiting")"));
+  // Changes are seen.
+  cluster_.remove(kube::kGpuServices, "vision");
+  EXPECT_TRUE(comes([&] { return body_of("/v1/services").find(R"("items":[])") != std::string::npos; }));
+  // Nobody reads it without the key, and what only the leader has is not there.
+  HttpCall unknown;
+  unknown.method = "GET";
+  unknown.url = address + "/v1/services";
+  const auto closed = http_.send(unknown);
+  ASSERT_TRUE(closed.has_value());
+  EXPECT_EQ(closed->status, 401);
+  for (const char* path : {"/v1/plans", "/v1/usage", "/v1/events?limit=1", "/metrics"})
+    EXPECT_THAT(body_of(path), HasSubstr("other_1")) << path;
   const auto write = ask("PUT", address + "/v1/planning", R"({"paused":false})");
   ASSERT_TRUE(write.has_value()) << write.error().message;
   EXPECT_EQ(write->status, 503);
@@ -215,6 +336,42 @@ TEST_F(RunOperatorTest, AStandbyIsReadyAndNamesTheLeader) {
   EXPECT_TRUE(cluster_.list(kube::kConfigMaps).empty());
   stop();
   EXPECT_EQ(status_, 0) << failure_;
+}
+
+TEST_F(RunOperatorTest, AStandbySaysThatTheApiServerIsAway) {
+  cluster_.create(kube::kLeases, "berth-system",
+                  R"({"metadata":{"name":"berth"},"spec":{"holderIdentity":"other_1","leaseDurationSeconds":3600,)"
+                  R"("leaseTransitions":3,"renewTime":"2026-01-01T00:00:00.000000Z"}})");
+  start();
+  std::string address;
+  const auto status_of = [&](const std::string& path) {
+    const auto reply = ask("GET", address + path);
+    return reply ? reply->status : 0;
+  };
+  EXPECT_TRUE(comes([&] {
+    address = read(folder_ + "/state/address");
+    while (!address.empty() && (address.back() == '\n' || address.back() == '/')) address.pop_back();
+    return !address.empty() && status_of("/v1/status") == 200;
+  })) << read(folder_ + "/err");
+  for (const char* method : {"GET", "PATCH", "PUT", "POST"})
+    cluster_.server.add({.kind = edges::testing::TroubleKind::kLostBefore,
+                         .method = method,
+                         .target_part = "/api",
+                         .count = 1'000'000});
+  cluster_.server.break_watches();
+  const auto becomes = [&](int status) {
+    const auto end = std::chrono::steady_clock::now() + kRunDeadline;
+    while (status_of("/readyz") != status && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return status_of("/readyz");
+  };
+  EXPECT_EQ(becomes(503), 503) << read(folder_ + "/err");
+  const auto status = ask("GET", address + "/v1/status");
+  ASSERT_TRUE(status.has_value());
+  EXPECT_THAT(status->body, HasSubstr(R"("cluster_away_since_wall":"20)"));
+  EXPECT_EQ(status_of("/v1/gpus"), 200) << "what stood when it was last seen";
+  cluster_.server.clear_troubles();
+  EXPECT_EQ(becomes(200), 200) << read(folder_ + "/err");
 }
 
 TEST_F(RunOperatorTest, ASessionGoesOnWhileTheApiServerIsAway) {
@@ -251,12 +408,37 @@ TEST_F(RunOperatorTest, AFolderBelongsToOneCluster) {
   stop();
   cluster_.remove(kube::kNamespaces, "kube-system");
   cluster_.create(kube::kNamespaces, "", R"({"metadata":{"name":"kube-system"}})");
+  for (const kube::Write& rule : kube::taint_rules(own_)) cluster_.remove(kube::kDeviceTaintRules, rule.name.name);
+  cluster_.remove(kube::kLeases, "berth");
   is_over_ = false;
   start();
   thread_.join();
   EXPECT_EQ(status_, 2);
   EXPECT_THAT(failure_, HasSubstr("the cluster: wanted"));
   EXPECT_THAT(failure_, HasSubstr("berth up --data OTHER"));
+  expect_nothing_written();
+}
+
+TEST_F(RunOperatorTest, AScenarioWithServicesIsRefused) {
+  for (const kube::Write& rule : kube::taint_rules(own_)) cluster_.remove(kube::kDeviceTaintRules, rule.name.name);
+  scenario_ = folder_ + "/scenario.yaml";
+  std::ofstream(*scenario_) << R"(berth: 1
+fleet: []
+services:
+  - name: vision
+    slo: {latency_ms: 100}
+    arrivals: {format: poisson, requests_per_second: 20, seconds: 60}
+    profile: {format: csv, model: vision, path: rows.csv}
+    pod: {spec: {containers: [{name: c, image: i}]}}
+)";
+  std::ofstream(folder_ + "/rows.csv") << "model,gpu,profile,batch,processes,requests_per_second,latency_ms\n"
+                                          "vision,A100-80GB,1g.10gb,1,1,50,20\n";
+  start();
+  thread_.join();
+  EXPECT_EQ(status_, 2);
+  EXPECT_THAT(failure_, HasSubstr("scenario.yaml: services: wanted none in the world of a cluster"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/state"));
+  expect_nothing_written();
 }
 
 }  // namespace

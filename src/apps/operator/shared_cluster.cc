@@ -64,6 +64,11 @@ void SharedCluster::take(std::string_view plural, const kube::Change& change) {
   world_.take(plural, change);
 }
 
+void SharedCluster::own(std::vector<kube::OwnedPools> own) {
+  const std::scoped_lock hold(mutex_);
+  world_.own(std::move(own));
+}
+
 void SharedCluster::meet(kube::Placing& placing) {
   const std::scoped_lock hold(mutex_);
   world_.see(placing, edges::steady_now());

@@ -25,6 +25,7 @@ class SharedCluster {
 
   // ---- for the thread that follows the cluster
   void take(std::string_view plural, const kube::Change& change);
+  void own(std::vector<kube::OwnedPools> own);
   /// What `placing` knows by now; keeps devices of the session's slices free in it.
   void meet(kube::Placing& placing);
   /// ClusterWorld::set_pods, held.

@@ -26,14 +26,18 @@
 namespace berth::up {
 namespace {
 
-Result<void> open_folder(UpParts& parts) {
-  std::string path = parts.request.data_dir.value_or("");
+Result<std::unique_ptr<edges::StateFolder>> folder_of(const live::UpRequest& request) {
+  std::string path = request.data_dir.value_or("");
   if (path.empty()) {
     auto usual = edges::default_state_folder();
     if (!usual) return pass_on(usual.error());
     path = std::move(*usual);
   }
-  auto folder = edges::StateFolder::open(path);
+  return edges::StateFolder::open(path);
+}
+
+Result<void> open_folder(UpParts& parts) {
+  auto folder = folder_of(parts.request);
   if (!folder) return pass_on(folder.error());
   parts.folder = std::move(*folder);
   if (!parts.folder->warning().empty()) log_warning(parts.outside.err, parts.folder->warning());
@@ -232,7 +236,27 @@ Result<void> prepare_parts(UpParts& parts) {
   return make_session(parts);
 }
 
+/// The world of the folder, as it would be with no GPU in the cluster.
+Result<void> check_world(const live::UpRequest& request, const Files& files, const std::string& folder,
+                         const std::string& cluster_uid) {
+  auto journal = open_journal(live::journal_path_in(folder));
+  if (!journal) return pass_on(journal.error());
+  const live::StartFacts facts{.folder = folder, .journal = journal->get(), .machine = {}, .cluster = cluster_uid};
+  const auto world = live::find_world(request, files, facts);
+  if (!world) return pass_on(world.error());
+  const auto settled = live::settle_world(request, live::WorldKind::kKubernetes);
+  return settled ? Result<void>() : pass_on(settled.error());
+}
+
 }  // namespace
+
+Result<void> check_cluster_folder(const live::UpRequest& request, const Files& files, const std::string& cluster_uid) {
+  auto folder = folder_of(request);
+  if (!folder) return pass_on(folder.error());
+  auto checked = check_world(request, files, (*folder)->path(), cluster_uid);
+  (*folder)->discard_if_new();
+  return checked;
+}
 
 Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, const UpOutside& outside,
                                              DeviceAccess devices, edges::Telemetry* telemetry) {

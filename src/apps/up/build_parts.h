@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "apps/up/up_outside.h"
 #include "base/core/result.h"
@@ -30,5 +31,11 @@ struct DeviceAccess {
 /// `telemetry` is borrowed and outlives the parts; null: nothing is sent to a collector.
 [[nodiscard]] Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, const UpOutside& outside,
                                                            DeviceAccess devices, edges::Telemetry* telemetry = nullptr);
+
+/// Checks the folder, the scenario and the options of a world of the cluster with this uid, without its GPUs: for
+/// whoever writes to the cluster before that world begins. Nothing is recorded, and a folder that was missing is
+/// missing afterwards. Errors: those of `build_parts`. O(size of the journal since the last snapshot).
+[[nodiscard]] Result<void> check_cluster_folder(const live::UpRequest& request, const Files& files,
+                                                const std::string& cluster_uid);
 
 }  // namespace berth::up

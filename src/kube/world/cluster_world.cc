@@ -37,6 +37,18 @@ ClusterWorld::ClusterWorld(ClusterWorldOptions options)
 
 // ---- beside the cluster
 
+void ClusterWorld::own(std::vector<OwnedPools> own) {
+  options_.own = std::move(own);
+  stamps_.reset();
+}
+
+/// A pool that is not owned any more has GPUs of the folder.
+bool ClusterWorld::is_followed(const PoolName& pool) const {
+  if (is_owned(options_.own, pool)) return true;
+  const std::string prefix = pool.text() + "/";
+  return std::ranges::any_of(gpus_, [&](const Gpu& gpu) { return gpu.known.uuid.starts_with(prefix); });
+}
+
 void ClusterWorld::see(const Placing& placing, Instant now) {
   find_gpus(placing.inventory(), now);
   for (Gpu& gpu : gpus_) gpu.is_gone = !gpu.found || (gpu.missing_since && now - *gpu.missing_since >= kGoneAfter);
@@ -48,7 +60,7 @@ void ClusterWorld::find_gpus(const Inventory& inventory, Instant now) {
   std::int64_t stamps = 0;
   std::set<PoolName> pools;
   for (const auto& [name, pool] : inventory.pools()) {
-    if (!is_owned(options_.own, name)) continue;
+    if (!is_followed(name)) continue;
     pools.insert(name);
     stamps += pool.stamp;
   }
@@ -64,6 +76,7 @@ void ClusterWorld::find_gpus(const Inventory& inventory, Instant now) {
   }
   for (const PlannedGpu& planned : planned_gpus_now) {
     const auto known = std::ranges::find(gpus_, planned.key, [](const Gpu& gpu) { return gpu.known.uuid; });
+    if (known == gpus_.end() && !is_owned(options_.own, planned.pool)) continue;
     if (known == gpus_.end()) {
       unknown_.push_back(planned.key);
       continue;
@@ -81,6 +94,10 @@ void ClusterWorld::close_gpus(const Placing& placing) {
     gpu.closed.reset();
     gpu.is_drained = false;
     if (gpu.is_gone) continue;
+    if (!is_owned(options_.own, gpu.found->pool)) {
+      gpu.closed = fmt::format("kubernetes.own does not name pool {} any more", gpu.found->pool.text());
+      continue;
+    }
     if (!device::have_same_placements(gpu.known.model, gpu.found->model)) {
       gpu.closed = "its devices have changed since this folder began";
       continue;
@@ -156,6 +173,7 @@ std::optional<DeviceName> ClusterWorld::device_of(const Slice& slice) const {
 
 void ClusterWorld::see_foreign(const Placing& placing) {
   for (Gpu& gpu : gpus_) gpu.foreign.clear();
+  for (Gpu& gpu : gpus_) gpu.foreign_tenants.clear();
   for (const auto& [name, claim] : placing.claims()) {
     if (replicas_.is_known(name)) continue;
     const auto intent = claim.is_allocated || !claim.intent ? std::nullopt : parse_intent(*claim.intent);
@@ -164,7 +182,9 @@ void ClusterWorld::see_foreign(const Placing& placing) {
                                                           : std::vector<AllocatedDevice>()) {
       const auto at = gpu_of_.find(each.device);
       const auto slice = at == gpu_of_.end() ? std::nullopt : slice_of(at->second, each.device.device);
-      if (slice) gpus_[at->second].foreign.push_back(*slice);
+      if (!slice) continue;
+      gpus_[at->second].foreign.push_back(*slice);
+      gpus_[at->second].foreign_tenants.emplace(*slice, name.namespace_name);
     }
   }
   for (Gpu& gpu : gpus_) {
@@ -245,6 +265,7 @@ void ClusterWorld::tell_gpu(live::Session& session, std::uint32_t index) {
     return;
   }
   if (is_known_lost) session.return_gpu({index});
+  session.hold_foreign({index}, gpu.foreign_tenants);
   if (gpu.told_foreign == gpu.foreign) return;
   session.see_gpu({index}, {.slices = gpu.foreign, .is_of_others = true});
   gpu.told_foreign = gpu.foreign;
@@ -351,7 +372,10 @@ void ClusterWorld::pass_on_news(live::Session& session) {
 
 ClusterWorld::GpuView ClusterWorld::view(GpuId gpu) const {
   const Gpu& known = gpus_[gpu.index];
-  return {.key = known.known.uuid, .node = known.is_gone ? std::string() : known.found->node, .closed = known.closed};
+  return {.key = known.known.uuid,
+          .node = known.is_gone ? std::string() : known.found->node,
+          .closed = known.closed,
+          .is_drained = known.is_drained};
 }
 
 std::optional<std::string> ClusterWorld::device_name(const Slice& slice) const {

@@ -48,6 +48,8 @@ class ClusterWorld {
   explicit ClusterWorld(ClusterWorldOptions options);
 
   // ---- beside the cluster
+  /// Owns these pools from now on. GPUs of the folder in other pools get nothing new, and keep what they have.
+  void own(std::vector<OwnedPools> own);
   void take(std::string_view plural, const Change& change) { replicas_.take(plural, change); }
   /// What `placing` knows by now. To be called after changes, and before the session begins.
   void see(const Placing& placing, Instant now);
@@ -81,7 +83,7 @@ class ClusterWorld {
     std::string key;
     std::string node;                                  ///< empty: it is not there
     std::optional<std::string> closed = std::nullopt;  ///< why nothing new is planned there
-    std::optional<std::string> whole = std::nullopt;
+    bool is_drained = false;                           ///< closed, and what is there is to leave
   };
   [[nodiscard]] GpuView view(GpuId gpu) const;
   [[nodiscard]] std::optional<std::string> device_name(const Slice& slice) const;
@@ -91,10 +93,11 @@ class ClusterWorld {
   /// A GPU of the folder, as the cluster has it now.
   struct Gpu {
     device::LocalGpu known;
-    std::optional<PlannedGpu> found = std::nullopt;    ///< as last seen; nothing: never
-    std::optional<Instant> missing_since = Instant();  ///< nothing: it is there
-    bool is_gone = true;                               ///< missing for kGoneAfter
-    std::vector<Slice> foreign = {};                   ///< ascending
+    std::optional<PlannedGpu> found = std::nullopt;     ///< as last seen; nothing: never
+    std::optional<Instant> missing_since = Instant();   ///< nothing: it is there
+    bool is_gone = true;                                ///< missing for kGoneAfter
+    std::vector<Slice> foreign = {};                    ///< ascending
+    std::map<Slice, std::string> foreign_tenants = {};  ///< their namespaces
     std::optional<std::string> closed = std::nullopt;
     bool is_drained = false;  ///< closed, and what is there is to leave
     std::optional<std::string> tainted = std::nullopt;
@@ -103,6 +106,7 @@ class ClusterWorld {
   };
 
   void find_gpus(const Inventory& inventory, Instant now);
+  [[nodiscard]] bool is_followed(const PoolName& pool) const;
   void close_gpus(const Placing& placing);
   void find_taints(const Placing& placing);
   void see_foreign(const Placing& placing);

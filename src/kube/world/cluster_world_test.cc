@@ -125,6 +125,9 @@ TEST_F(ClusterWorldTest, WhatOthersHoldIsForeign) {
   ASSERT_EQ(slices.size(), 2U);
   EXPECT_TRUE(slices.front().is_foreign);
   EXPECT_GE((*(++slices.begin())).holding.slice.start, 4);
+  const auto usage = [this] { return session_->usage().open()[0][0].part; };
+  EXPECT_EQ(usage().state, live::UsageState::kHeld) << "by the namespace of the claim";
+  EXPECT_EQ(usage().holders, (std::vector<live::ServiceName>{{.tenant = "n", .name = ""}}));
   take(kResourceClaims, testing::claim_on("other", "any", 2), ChangeKind::kDeleted);
   serve();
   EXPECT_EQ(session_->snapshot().slices.size(), 1U);

@@ -44,11 +44,12 @@ std::vector<CostShare> divided(const Scenario& fleet, GpuId gpu, std::span<const
 
 const std::vector<CostShare>& CostShares::of(GpuId gpu, std::span<const live::UsagePart> parts) {
   Form form;
-  form.reserve(1 + parts.size() * 6);
+  form.reserve(1 + parts.size() * 8);
   form.push_back(static_cast<std::int32_t>(&fleet_.entry_of(gpu) - fleet_.fleet.data()));
   for (const live::UsagePart& part : parts) {
     form.insert(form.end(), {part.start, part.units, static_cast<std::int32_t>(part.state),
                              static_cast<std::int32_t>(part.role), static_cast<std::int32_t>(part.holders.size()),
+                             part.holders.empty() ? -1 : static_cast<std::int32_t>(part.holders.front().name.empty()),
                              part.slice ? part.slice->start : -1, part.slice ? part.slice->profile.index : -1});
   }
   if (const auto known = known_.find(form); known != known_.end()) return known->second;
@@ -57,7 +58,10 @@ const std::vector<CostShare>& CostShares::of(GpuId gpu, std::span<const live::Us
 }
 
 std::string_view CostShares::payer(const CostShare& share, std::span<const live::UsagePart> parts) {
-  if (share.role == Role::kReserved) return kForeign;
+  if (share.role == Role::kReserved) {
+    const auto& holders = parts[share.part].holders;
+    return holders.empty() ? kForeign : std::string_view(holders.front().tenant);
+  }
   return share.holder ? std::string_view(parts[share.part].holders[*share.holder].tenant) : std::string_view();
 }
 

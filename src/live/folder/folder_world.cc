@@ -40,6 +40,14 @@ Result<void> check_layout(const UpRequest& request, const Beginning& beginning, 
   return invalid("--policy fixed: wanted a scenario with a layout, found " + found);
 }
 
+/// In a cluster services are objects of the API server, which has those of a file neither as objects nor as pods.
+Result<void> check_services(const UpRequest& request, const Scenario& scenario) {
+  if (!request.scenario_path || scenario.services.empty()) return {};
+  return invalid(
+      fmt::format("{}: services: wanted none in the world of a cluster, whose services are its GpuServices, found {}",
+                  *request.scenario_path, scenario.services.size()));
+}
+
 /// Checks a new world: nothing is written before all of it is valid.
 Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, const StartFacts& start) {
   FolderWorld world;
@@ -48,6 +56,9 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   auto loaded = scenario_of(request, read, is_local);
   if (!loaded) return pass_on(loaded.error());
   Scenario& scenario = loaded->value;
+  if (start.cluster) {
+    if (auto none = check_services(request, scenario); !none) return pass_on(none.error());
+  }
   if (start.cluster && !request.scenario_path) scenario.name = word(WorldKind::kKubernetes);
   world.warnings = std::move(loaded->warnings);
   auto contents = read.contents();

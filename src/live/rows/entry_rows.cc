@@ -63,7 +63,7 @@ constexpr std::array<std::string_view, std::variant_size_v<What>> kEntryKinds = 
                                                                                  "DeviceIntended",  "DeviceEnded",
                                                                                  "DeviceNoted",     "MigModeIntended",
                                                                                  "ClockJumped",     "SecondsMeasured",
-                                                                                 "ProgramNoted"};
+                                                                                 "ProgramNoted",    "ForeignHeld"};
 static_assert(std::ranges::count(kEntryKinds, "") == 1 && std::ranges::count(kEventKinds, "") == 3,
               "all others have a word");
 

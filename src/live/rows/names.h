@@ -192,6 +192,10 @@ inline constexpr std::array kWords<live::ProgramNote> = {"ready", "failed", "loo
 template <>
 inline constexpr std::array kNames<live::ProgramNoted> = {"service", "slice", "generation", "note", "text", "start_us"};
 template <>
+inline constexpr std::array kNames<live::ForeignHolder> = {"slice", "tenant"};
+template <>
+inline constexpr std::array kNames<live::ForeignHeld> = {"gpu", "holders"};
+template <>
 inline constexpr std::array kNames<live::DeviceNoted> = {"gpu", "note", "text"};
 
 // ---- the world

@@ -57,7 +57,9 @@ std::optional<live::UsagePart> part_of(const UsageRow& row, const yaml::Value& b
   }
   if (written_at(body, "role").is_present() && text_at(body, "role") == "retraining") part.role = Role::kRetraining;
   for (const yaml::Value& holder : body.at("holders").items("a list of holders")) {
-    part.holders.push_back({.tenant = text_at(holder, "tenant"), .name = text_at(holder, "service")});
+    const bool is_of_service = written_at(holder, "service").is_present();
+    part.holders.push_back(
+        {.tenant = text_at(holder, "tenant"), .name = is_of_service ? text_at(holder, "service") : std::string()});
   }
   return part;
 }

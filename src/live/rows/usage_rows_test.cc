@@ -24,6 +24,12 @@ std::vector<UsagePart> parts() {
       {.start = 0, .units = 8, .state = UsageState::kFree},
       {.start = 0, .units = 8, .state = UsageState::kLost},
       {.start = 2, .units = 1, .state = UsageState::kForeign, .slice = slice_at(1, "1g.10gb+me", 2)},
+      // Of a tenant that is known to hold a foreign slice.
+      {.start = 2,
+       .units = 1,
+       .state = UsageState::kHeld,
+       .slice = slice_at(1, "1g.10gb", 2),
+       .holders = {{.tenant = "t", .name = ""}}},
       {.start = 4, .units = 2, .state = UsageState::kFree, .slice = slice_at(1, "2g.20gb", 4), .generation = 3},
       // The rest of a slice that waits for the room of others.
       {.start = 5,

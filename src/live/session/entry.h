@@ -204,11 +204,24 @@ struct ProgramNoted {
   friend bool operator==(const ProgramNoted&, const ProgramNoted&) = default;
 };
 
+/// Who holds foreign slices of a GPU, where that is known: all of them. They are usage of these tenants.
+struct ForeignHolder {
+  Slice slice;
+  std::string tenant;
+  friend bool operator==(const ForeignHolder&, const ForeignHolder&) = default;
+};
+struct ForeignHeld {
+  GpuId gpu;
+  std::vector<ForeignHolder> holders;  ///< by slice
+  friend bool operator==(const ForeignHeld&, const ForeignHeld&) = default;
+};
+
 struct Entry {
   Instant at;  ///< in time of the world, when the session received it
   std::variant<Begun, EventSeen, SecondsSeen, Stepped, Advanced, SliceNoted, Refreshed, TenantStored, TenantDropped,
                ServiceStored, ServiceDropped, FaultGiven, ProposalWaits, SolutionKnown, SolutionArrived, Resumed,
-               DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended, ClockJumped, SecondsMeasured, ProgramNoted>
+               DeviceIntended, DeviceEnded, DeviceNoted, MigModeIntended, ClockJumped, SecondsMeasured, ProgramNoted,
+               ForeignHeld>
       what;
   friend bool operator==(const Entry&, const Entry&);
 };

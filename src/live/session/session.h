@@ -84,6 +84,7 @@ struct DeviceIntent;
 struct DeviceNoted;
 struct Entry;
 struct ProgramNoted;
+struct ForeignHeld;
 struct ProposalWaits;
 struct ServiceDropped;
 struct SecondsMeasured;
@@ -220,6 +221,8 @@ class Session {
   /// What exists on a GPU: slices not created here are foreign, missing ones are reported, and orphans of an
   /// interrupted change are destroyed.
   void see_gpu(GpuId gpu, const world::ObservedLayout& sight);
+  /// Who holds the foreign slices of a GPU from now on, as far as that is known: usage is theirs (UsageBook).
+  void hold_foreign(GpuId gpu, const std::map<Slice, std::string>& tenants);
   void lose_gpu(GpuId gpu, const std::string& reason);
   void return_gpu(GpuId gpu);
   /// Orders for outside devices, each once (SessionOptions::has_outside_devices), recorded before they are returned.
@@ -343,6 +346,7 @@ class Session {
   void apply(const ServiceDropped& dropped);
   void apply(const ProposalWaits& waits);
   void log_device_note(const DeviceNoted& noted);
+  void apply(const ForeignHeld& held);
   void log_program_note(const ProgramNoted& noted);
   std::optional<ChangeKind> add_start(const ProgramNoted& noted);
   void apply(const SecondsMeasured& measured);

@@ -1,4 +1,5 @@
 /// Session: reports of the devices of a world of real GPUs, and orders for them.
+#include <climits>
 #include <utility>
 
 #include "domain/values/event.h"
@@ -19,6 +20,24 @@ namespace berth::live {
 void Session::see_gpu(GpuId gpu, const world::ObservedLayout& sight) {
   loop_->see_gpu(gpu, sight);
   report_world(false);
+}
+
+void Session::hold_foreign(GpuId gpu, const std::map<Slice, std::string>& tenants) {
+  ForeignHeld held{.gpu = gpu, .holders = {}};
+  for (const auto& [slice, tenant] : tenants) held.holders.push_back({.slice = slice, .tenant = tenant});
+  const ForeignTenants& known = usage().foreign();
+  ForeignTenants before;
+  const Slice first{.gpu = gpu, .start = INT_MIN, .profile = {}};
+  for (auto it = known.lower_bound(first); it != known.end() && it->first.gpu == gpu; ++it) before.insert(*it);
+  if (before == tenants) return;
+  emitter_->emit({.at = now(), .what = held});
+  apply(held);
+}
+
+void Session::apply(const ForeignHeld& held) {
+  ForeignTenants tenants;
+  for (const ForeignHolder& each : held.holders) tenants.emplace(each.slice, each.tenant);
+  log_->usage().note_foreign(held.gpu, tenants);
 }
 
 void Session::lose_gpu(GpuId gpu, const std::string& reason) {

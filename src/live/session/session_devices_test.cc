@@ -67,7 +67,10 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   std::vector<Entry> told;
   const auto session = session_with(options_of(&told));
   session->begin();
-  session->see_gpu(kSessionGpu, {.slices = {{.gpu = kSessionGpu, .start = 4, .profile = {0}}}});
+  const Slice foreign{.gpu = kSessionGpu, .start = 4, .profile = {0}};
+  session->see_gpu(kSessionGpu, {.slices = {foreign}});
+  session->hold_foreign(kSessionGpu, {{foreign, "research"}});
+  session->hold_foreign(kSessionGpu, {{foreign, "research"}});  // nothing new
   while (session->now() < Instant::at_second(2)) static_cast<void>(session->advance(Instant::at_second(2)));
   session->on_device_note({.gpu = kSessionGpu, .note = DeviceNote::kXid, .text = "XID 63"});
   session->see_gpu(kSessionGpu, world::ObservedLayout());
@@ -79,6 +82,13 @@ TEST(SessionDevices, AreTheSameAfterARestart) {
   EXPECT_EQ(events_of(*again), events_of(*session));
   again->resume(session->world_left());
   EXPECT_EQ(events_of(*again), events_of(*session)) << "nothing is new to a session that goes on at once";
+  EXPECT_EQ(again->usage().foreign(), (ForeignTenants{{foreign, "research"}}));
+  EXPECT_EQ(again->usage().open(), session->usage().open());
+  EXPECT_EQ(
+      std::ranges::count_if(told, [](const Entry& each) { return std::holds_alternative<ForeignHeld>(each.what); }), 1);
+  const auto restored = session_with(options_of(nullptr));
+  ASSERT_TRUE(restored->restore(session->save()).has_value());
+  EXPECT_EQ(restored->usage().foreign(), session->usage().foreign());
 }
 
 TEST(SessionDevices, TheFirstPlanLeavesAloneWhatOthersMade) {

@@ -25,12 +25,14 @@ namespace {
 /// samples of changes; format 4 no drained GPUs and no agreements of services. Format 6 also has the rules of services
 /// for GPU models, and is read only. Format 7 has a flag for these rules, and the forecasts that are judged. Format 8
 /// also has the rules for what is kept ready and for what runs; a session without such rules is saved in format 7.
-/// Format 9 also has what gateways counted, and is written only where there is such.
+/// Format 9 also has what gateways counted, and is written only where there is such; likewise format 10 who holds
+/// foreign slices.
 constexpr int kMemoryFormatOfTiers = 6;
 constexpr int kMemoryFormatMin = 2;  // still read
 constexpr int kMemoryFormatOfForecasts = 7;
 constexpr int kMemoryFormatOfLaterRules = 8;
 constexpr int kMemoryFormatOfRequests = 9;
+constexpr int kMemoryFormatOfForeign = 10;
 constexpr int kFormatOfSamples = 4;
 constexpr int kFormatOfDrained = 5;
 constexpr int kFormatOfAgreements = 5;
@@ -120,9 +122,11 @@ std::string Session::save() {
   emit_all();
   ArchiveWriter archive;
   const bool has_tiers = has_tier_rules(scenario_->services);
-  const bool has_requests = !requests_->is_empty();
+  const ForeignTenants& foreign = usage().foreign();
+  const bool has_requests = !requests_->is_empty() || !foreign.empty();
   const bool has_later = has_requests || has_later_rules(scenario_->services);
-  const int later = has_requests ? kMemoryFormatOfRequests : kMemoryFormatOfLaterRules;
+  const int of_requests = foreign.empty() ? kMemoryFormatOfRequests : kMemoryFormatOfForeign;
+  const int later = has_requests ? of_requests : kMemoryFormatOfLaterRules;
   archive(has_later ? later : kMemoryFormatOfForecasts);
   objects_->archive_services(archive);
   archive_parts(archive, *this);
@@ -134,6 +138,7 @@ std::string Session::save() {
   archive(*std::as_const(forecasts_), forecast_minute_);
   if (has_later) write_later_rules(archive, scenario_->services);
   if (has_requests) archive(*std::as_const(requests_));
+  if (!foreign.empty()) archive(foreign);
   return archive.take();
 }
 
@@ -142,7 +147,7 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   int format = 0;
   archive(format);
   sim::LoopMemory loop;
-  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfRequests)) {
+  if (archive.require(kMemoryFormatMin <= format && format <= kMemoryFormatOfForeign)) {
     scenario_->services = objects_->read_services(archive);
     archive_parts(archive, *this);
     if (format > kMemoryFormatMin) objects_->archive_blobs(archive);
@@ -157,6 +162,9 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
     if (format >= kMemoryFormatOfForecasts) archive(*forecasts_, forecast_minute_);
     if (format >= kMemoryFormatOfLaterRules) read_later_rules(archive, scenario_->services);
     if (format >= kMemoryFormatOfRequests) archive(*requests_);
+    ForeignTenants foreign;
+    if (format >= kMemoryFormatOfForeign) archive(foreign);
+    log_->usage().set_foreign(std::move(foreign));
     counted_ = counted_recorded_ = requests_->counted();
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");

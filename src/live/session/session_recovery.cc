@@ -126,6 +126,7 @@ class Session::Repetition {
                      session_.log_program_note(noted);
                      static_cast<void>(session_.add_start(noted));
                    },
+                   [&](const ForeignHeld& held) { session_.apply(held); },
                    [&](const ClockJumped& jumped) {
                      session_.log_->skip(jumped.from, entry.at, session_.options_->listener.past_usage);
                    },

@@ -21,9 +21,16 @@ UsageState state_of(const Snapshot& snapshot, const StandingSlice& standing) {
 }
 
 /// The part of a slice, without its units.
-UsagePart part_of(const Snapshot& snapshot, const Scenario& names, const StandingSlice& standing) {
+UsagePart part_of(const Snapshot& snapshot, const Scenario& names, const StandingSlice& standing,
+                  const ForeignTenants& foreign) {
   UsagePart part{.state = state_of(snapshot, standing), .slice = standing.holding.slice};
-  if (standing.is_foreign) return part;
+  if (standing.is_foreign) {
+    const auto tenant = foreign.find(standing.holding.slice);
+    if (tenant == foreign.end()) return part;
+    part.state = UsageState::kHeld;
+    part.holders = {{.tenant = tenant->second, .name = {}}};
+    return part;
+  }
   part.generation = standing.generation;
   part.role = standing.holding.role;
   for (const ServiceId service : standing.holding.services) {
@@ -47,7 +54,8 @@ std::vector<const StandingSlice*> by_precedence(const Snapshot& snapshot, GpuId 
 
 std::int32_t usage_units(const GpuModel& model) { return std::max(1, model.units); }
 
-std::vector<UsagePart> usage_parts(const Snapshot& snapshot, const Scenario& names, GpuId gpu) {
+std::vector<UsagePart> usage_parts(const Snapshot& snapshot, const Scenario& names, GpuId gpu,
+                                   const ForeignTenants& foreign) {
   const GpuModel& model = names.model_of(gpu);
   const std::int32_t units = usage_units(model);
   if (snapshot.gpu_state(gpu).health == GpuHealth::kLost) return {{.units = units, .state = UsageState::kLost}};
@@ -63,7 +71,7 @@ std::vector<UsagePart> usage_parts(const Snapshot& snapshot, const Scenario& nam
   std::vector<UsagePart> parts;
   for (std::int32_t unit = 0; unit < units;) {
     const StandingSlice* owner = owners[static_cast<std::size_t>(unit)];
-    UsagePart part = owner == nullptr ? UsagePart() : part_of(snapshot, names, *owner);
+    UsagePart part = owner == nullptr ? UsagePart() : part_of(snapshot, names, *owner, foreign);
     part.start = unit;
     while (unit < units && owners[static_cast<std::size_t>(unit)] == owner) ++unit;
     part.units = unit - part.start;
@@ -89,6 +97,12 @@ void UsageBook::note(const Event& event) {
              event.what);
 }
 
+void UsageBook::note_foreign(GpuId gpu, const ForeignTenants& tenants) {
+  std::erase_if(foreign_, [&](const auto& each) { return each.first.gpu == gpu; });
+  foreign_.insert(tenants.begin(), tenants.end());
+  changed_.insert(gpu);
+}
+
 void UsageBook::update(const Snapshot& snapshot, const Scenario& names, const UsageSink& sink) {
   if (snapshot.layout_version != seen_version_ || is_all_changed_) {
     for (std::uint32_t gpu = 0; gpu < open_.size(); ++gpu) {
@@ -99,7 +113,7 @@ void UsageBook::update(const Snapshot& snapshot, const Scenario& names, const Us
     is_all_changed_ = false;
   }
   for (const GpuId gpu : std::exchange(changed_, {})) {
-    update_gpu(gpu, usage_parts(snapshot, names, gpu), snapshot.now, sink);
+    update_gpu(gpu, usage_parts(snapshot, names, gpu, foreign_), snapshot.now, sink);
   }
 }
 

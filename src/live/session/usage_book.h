@@ -11,7 +11,7 @@
 ///             the step in which the plan took effect until the step that learned that the change is over (including
 ///             draining, waiting for room, and a failed action until the GPU was observed); and a slice whose service
 ///             is gone, until it is destroyed
-///   held      a slice that works for its holders
+///   held      a slice that works for its holders; and a foreign slice whose holder is known, which is a tenant
 ///   free      everything else: units without a slice, also on a cordoned GPU, and slices without holders
 ///
 /// Where slices overlap, as one waits for the room of others that leave, units belong to the slice that exists: foreign
@@ -21,8 +21,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/core/instant.h"
@@ -43,7 +46,9 @@ struct UsagePart {
   std::optional<Slice> slice = std::nullopt;  ///< that the units belong to; absent: none
   std::uint64_t generation = 0;               ///< of the slice; 0: none, or made by others
   Role role = Role::kInference;
-  std::vector<ServiceName> holders = {};  ///< of the slice, during a change the future ones; several: they share it
+  /// Of the slice, during a change the future ones; several: they share it. One without a name: the tenant holds it for
+  /// something that is no service.
+  std::vector<ServiceName> holders = {};
   friend bool operator==(const UsagePart&, const UsagePart&) = default;
 };
 
@@ -64,10 +69,14 @@ struct UsageInterval {
   friend bool operator==(const UsageInterval&, const UsageInterval&) = default;
 };
 
+using ForeignTenants = std::map<Slice, std::string>;
+
 using UsageSink = std::function<void(const UsageInterval&)>;
 
 /// The parts of a GPU, by start: they cover all its units. `names` has the services. O(units + slices of the GPU).
-[[nodiscard]] std::vector<UsagePart> usage_parts(const Snapshot& snapshot, const Scenario& names, GpuId gpu);
+/// `foreign`: the tenants that hold foreign slices, as far as they are known.
+[[nodiscard]] std::vector<UsagePart> usage_parts(const Snapshot& snapshot, const Scenario& names, GpuId gpu,
+                                                 const ForeignTenants& foreign = {});
 /// Placement units of a GPU; one without MIG has one.
 [[nodiscard]] std::int32_t usage_units(const GpuModel& model);
 
@@ -79,6 +88,11 @@ class UsageBook {
 
   /// To be called for each event that the engine is given.
   void note(const Event& event);
+  /// Who holds the foreign slices of a GPU from now on, as far as that is known.
+  void note_foreign(GpuId gpu, const ForeignTenants& tenants);
+  /// Of all GPUs. It is not among the archived fields, as earlier versions did not have it.
+  [[nodiscard]] const ForeignTenants& foreign() const { return foreign_; }
+  void set_foreign(ForeignTenants foreign) { foreign_ = std::move(foreign); }
   /// To be called after each step: closes parts that have changed and opens their successors. Reports to `sink` each
   /// interval that is over, by GPU and start; those of no length are forgotten. O(GPUs that changed).
   void update(const Snapshot& snapshot, const Scenario& names, const UsageSink& sink);
@@ -102,6 +116,7 @@ class UsageBook {
   void update_gpu(GpuId gpu, std::vector<UsagePart> parts, Instant now, const UsageSink& sink);
 
   std::vector<std::vector<OpenUsage>> open_;
+  ForeignTenants foreign_;
   std::uint64_t last_sequence_ = 0;
   std::set<GpuId> changed_;         ///< since the last update, in addition to what the snapshot's versions say
   bool is_all_changed_ = false;     ///< a service was removed

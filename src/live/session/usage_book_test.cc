@@ -123,6 +123,26 @@ TEST_F(UsageBookTest, ForeignUnownedAndOrphanedSlicesAreTold) {
   EXPECT_THAT(open()[2], "2+1 changing from 2");
 }
 
+TEST_F(UsageBookTest, AForeignSliceIsItsHoldersUsageWhereThatIsKnown) {
+  const Slice slice = slice_at(0, "2g.20gb", 0);
+  stands(slice, {}, 0).is_foreign = true;
+  reach(1);
+  EXPECT_THAT(open()[0], "0+2 foreign from 1");
+  book_->note_foreign({0}, {{slice, "research"}});
+  EXPECT_THAT(reach(2), ElementsAre("0+2 foreign from 1 until 2"));
+  EXPECT_THAT(open()[0], "0+2 held from 2");
+  const OpenUsage& usage = book_->open()[0][0];
+  EXPECT_EQ(usage.part.holders, (std::vector<ServiceName>{{"research", ""}}));
+  const std::string body = usage_body(scenario_, {.gpu = {0}, .what = usage, .to = Instant::at_second(3)});
+  EXPECT_THAT(body, HasSubstr(R"("epoch":null,"sequence":)"));
+  EXPECT_THAT(body,
+              HasSubstr(R"("tenant":"research","service":null,"holders":[{"tenant":"research","service":null}])"));
+  EXPECT_THAT(body, HasSubstr(R"("role":null,"state":"held")"));
+  book_->note_foreign({0}, {});
+  reach(4);
+  EXPECT_THAT(open()[0], "0+2 foreign from 4");
+}
+
 TEST_F(UsageBookTest, ALostGpuIsLostAsAWhole) {
   stands(slice_at(0, "1g.10gb", 0), {{0}});
   reach(1);

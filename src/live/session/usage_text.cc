@@ -9,21 +9,25 @@
 namespace berth::live {
 namespace {
 
+std::optional<std::string> text_or_null(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
 /// What all holders have in common; nothing if they differ.
 std::optional<std::string> common_name(const std::vector<ServiceName>& holders, std::string ServiceName::* part) {
   if (holders.empty()) return std::nullopt;
   for (const ServiceName& holder : holders) {
     if (holder.*part != holders.front().*part) return std::nullopt;
   }
-  return holders.front().*part;
+  return text_or_null(holders.front().*part);
 }
 
 void write_holder(json::Writer& json, const ServiceName& holder) {
-  json.open_object().member("tenant", holder.tenant).member("service", holder.name).close_object();
+  json.open_object().member("tenant", holder.tenant).member("service", text_or_null(holder.name)).close_object();
 }
 
 std::optional<std::string_view> role_word(const UsagePart& part) {
-  if (part.holders.empty()) return std::nullopt;
+  if (part.holders.empty() || part.holders.front().name.empty()) return std::nullopt;
   return part.role == Role::kRetraining ? "retraining" : "inference";
 }
 

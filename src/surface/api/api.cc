@@ -9,6 +9,7 @@
 #include <utility>
 #include <variant>
 #include "live/session/session.h"
+#include "surface/api/bearer_key.h"
 #include "surface/api/blob_routes.h"
 #include "surface/api/calibration_routes.h"
 #include "surface/api/cluster_owned.h"
@@ -29,22 +30,6 @@
 #include "surface/api/writes.h"
 
 namespace berth::api {
-namespace {
-
-/// Whether a text equals this lower-case word, ignoring case.
-bool is_same_word(std::string_view text, std::string_view word) {
-  return std::ranges::equal(text, word, [](char a, char b) { return (a >= 'A' && a <= 'Z' ? a - 'A' + 'a' : a) == b; });
-}
-
-/// The key of a request.
-std::optional<std::string_view> bearer_of(const HttpRequest& request) {
-  constexpr std::string_view kScheme = "bearer ";  // case-insensitive: RFC 9110, 11.1
-  const auto header = find_header(request.headers, "Authorization");
-  if (!header || !is_same_word(header->substr(0, kScheme.size()), kScheme)) return std::nullopt;
-  return header->substr(kScheme.size());
-}
-
-}  // namespace
 
 std::vector<Route> api_routes() {
   std::vector<Route> routes;
@@ -94,18 +79,7 @@ HttpAnswer Api::answer_routed(const HttpRequest& request, const ApiResult<Routed
   const bool is_for_gateway = routed && routed->route->is_for_gateway;
   const bool may_enter = is_public || (is_for_gateway ? has_gateway_key(request) : has_key(request));
   if (routed) watched.set_route(*routed, may_enter);
-  if (!may_enter && is_for_gateway) {
-    return error_response({.status = 401,
-                           .code = "unauthorized",
-                           .message = "wanted the header Authorization: Bearer KEY with the text of gateway.key"},
-                          id);
-  }
-  if (!may_enter) {
-    return error_response({.status = 401,
-                           .code = "unauthorized",
-                           .message = "wanted the header Authorization: Bearer KEY with the text of admin.key"},
-                          id);
-  }
+  if (!may_enter) return error_response(no_key_error(is_for_gateway ? "gateway.key" : "admin.key"), id);
   if (!routed) return error_response(routed.error(), id);
   const auto owned = owned_by_cluster(context_, request, *routed);
   if (owned && !has_cluster_key(request)) return error_response(*owned, id);

@@ -154,6 +154,7 @@ Calibration calibration_of(const live::Session& session, ServiceId service) {
 MetricsView read_metrics_view(const live::Session& session, MetricsBook& book) {
   book.admit(session);
   MetricsView view{.world_second = session.figured_second(), .now = session.now(), .snapshot = session.snapshot()};
+  view.foreign = session.usage().foreign();
   view.services = session.scenario().services;
   view.service_count = session.catalog().services.size();
   read_services(session, book, read_slices(session, view), view);

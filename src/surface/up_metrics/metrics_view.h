@@ -19,6 +19,7 @@
 #include "live/session/plan_counts.h"
 #include "live/session/promise_book.h"
 #include "live/session/service_watch.h"
+#include "live/session/usage_book.h"
 #include "surface/up_metrics/metrics_book.h"
 
 namespace berth::metrics {
@@ -67,6 +68,7 @@ struct MetricsView {
   std::int64_t world_second = 0;
   Instant now = {};
   Snapshot snapshot = {};
+  live::ForeignTenants foreign = {};  ///< of its foreign slices
   SharedList<ServiceSpec> services = {};
   /// By entry of the fleet: its profiles in their order, then `full`.
   std::vector<std::vector<SliceCounts>> slices = {};

@@ -255,7 +255,7 @@ void UpFamilies::put_cost(FamilySet& out, const MetricsView& view) {
     if (!entry.usd_per_gpu_hour) return;
     const double usd = nearest_double(*entry.usd_per_gpu_hour);
     for (std::int64_t i = 0; i < entry.count; ++i, ++gpu) {
-      const auto parts = live::usage_parts(view.snapshot, scenario_, {gpu});
+      const auto parts = live::usage_parts(view.snapshot, scenario_, {gpu}, view.foreign);
       for (const ledger::CostShare& share : costs_.of({gpu}, parts)) {
         const auto owner = owners.find(ledger::CostShares::payer(share, parts));
         double& sum = owner == owners.end() ? rest[share.role] : costs[{*owner, share.role}];

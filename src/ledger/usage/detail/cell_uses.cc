@@ -22,6 +22,7 @@ using live::UsagePart;
 using live::UsageState;
 
 constexpr const char* kForeign = "foreign";
+constexpr const char* kPods = "pods";  // what a tenant holds for something that is no service
 constexpr const char* kUnobserved = "~unobserved";
 
 std::int32_t length_of(const GpuModel& model, ProfileId profile) {
@@ -73,6 +74,8 @@ std::string slice_text(const Scenario& fleet, GpuId gpu, const UsagePart& part) 
   return fmt::format("{}:{}-{}", name, part.start, part.start + part.units - 1);
 }
 
+bool is_without_service(const UsagePart& part) { return part.holders.size() == 1 && part.holders.front().name.empty(); }
+
 /// Makes the uses of a cell.
 class Division {
  public:
@@ -105,6 +108,10 @@ class Division {
     const std::int64_t weight = weight_of_part(model_, part);
     switch (part.state) {
       case UsageState::kHeld:
+        if (is_without_service(part)) {
+          return add(interval, {.tenant = part.holders.front().tenant, .name = kPods}, Role::kReserved,
+                     weight * factor_);
+        }
         return add_holders(interval, weight);
       case UsageState::kChanging:
         return add_nobodys(interval, Role::kReconfiguration, weight);
