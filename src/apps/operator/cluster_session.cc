@@ -30,10 +30,6 @@ ClusterSession::ClusterSession(OperatorLoop& loop, std::shared_ptr<edges::KubeId
 
 Result<int> ClusterSession::run() {
   std::vector<device::LocalGpu> fleet = kube::fleet_of(owned_gpus(loop_.placing(), options_.own));
-  if (std::cmp_greater(fleet.size(), request_.gpus_max)) {
-    return invalid(fmt::format("kubernetes.gpus_max: wanted at most {} GPUs in the owned pools, found {}",
-                               request_.gpus_max, fleet.size()));
-  }
   const up::UpOutside outside{
       .version = outside_.version,
       .out = outside_.out,
@@ -45,6 +41,9 @@ Result<int> ClusterSession::run() {
                                     .fleet = std::move(fleet),
                                     .make_world = [this](const std::vector<device::LocalGpu>& known,
                                                          std::int64_t epoch_us) { return make_world(known, epoch_us); },
+                                    .gpus_max = request_.gpus_max,
+                                    .wanted_fleet = [this] { return cluster_->wanted_fleet(); },
+                                    .on_next_fleet = [this] { specs_->stop(); },
                                     .on_end = [this] { end(); }},
       .read_config_again = outside_.read_config_again};
   const int status = up::run_up(request_.up, outside);
@@ -54,8 +53,10 @@ Result<int> ClusterSession::run() {
 }
 
 live::OutsideWorld ClusterSession::make_world(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us) {
+  if (cluster_) return make_next_world(fleet);
   cluster_ = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{
-      .own = options_.own, .fleet = fleet, .world = fmt::format("{:x}", epoch_us), .is_dry_run = request_.is_dry_run});
+      .own = options_.own, .fleet = fleet, .world = fmt::format("{:x}", epoch_us), .is_dry_run = request_.is_dry_run,
+      .gpus_max = static_cast<std::size_t>(request_.gpus_max)});
   specs_ = std::make_unique<SpecFollower>(*cluster_, identity_, loop_.pace(),
                                           SpecFollowerOptions{.is_dry_run = request_.is_dry_run,
                                                               .lease = request_.lease.name,
@@ -67,6 +68,19 @@ live::OutsideWorld ClusterSession::make_world(const std::vector<device::LocalGpu
   return cluster_->as_world();
 }
 
+live::OutsideWorld ClusterSession::make_next_world(const std::vector<device::LocalGpu>& fleet) {
+  pause_following();
+  loop_.begin_again(fleet);
+  follower_ = std::thread([this] { follow(); });
+  return cluster_->as_world();
+}
+
+void ClusterSession::pause_following() {
+  is_pausing_ = true;
+  if (follower_.joinable()) follower_.join();
+  is_pausing_ = false;
+}
+
 void ClusterSession::note_away() {
   const std::optional<Error> trouble = options_.trouble ? options_.trouble() : std::nullopt;
   if (trouble && !away_) away_ = live::ClusterAway{.since_wall = edges::wall_text(), .message = trouble->message};
@@ -75,14 +89,14 @@ void ClusterSession::note_away() {
 }
 
 void ClusterSession::follow() {
-  while (!is_over_) {
+  while (!is_over_ && !is_pausing_) {
     followed_ = options_.step ? options_.step() : Result<void>();
     if (!followed_) break;
     note_away();
     loop_.step();
   }
   // The session ends as if it had been asked to: it must not decide what it may not write.
-  if (!is_over_) ::kill(::getpid(), SIGTERM);
+  if (!followed_ && !is_over_) ::kill(::getpid(), SIGTERM);
 }
 
 void ClusterSession::end() {

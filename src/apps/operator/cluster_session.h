@@ -40,7 +40,11 @@ class ClusterSession {
 
  private:
   live::OutsideWorld make_world(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us);
+  /// The next one, with another fleet.
+  live::OutsideWorld make_next_world(const std::vector<device::LocalGpu>& fleet);
   void follow();
+  /// Ends the thread after its current step.
+  void pause_following();
   void note_away();
   void end();
 
@@ -52,6 +56,7 @@ class ClusterSession {
   std::unique_ptr<SharedCluster> cluster_;
   std::unique_ptr<SpecFollower> specs_;
   std::atomic<bool> is_over_ = false;
+  std::atomic<bool> is_pausing_ = false;
   Result<void> followed_ = {};             ///< of the thread, until it has ended
   std::optional<live::ClusterAway> away_;  ///< the same
   std::thread follower_;

@@ -153,19 +153,20 @@ void OperatorLoop::own(const std::vector<kube::OwnedPools>& own) {
 
 void OperatorLoop::stand_by() { is_leading_ = false; }
 
-void OperatorLoop::report_unknown_gpus() {
+void OperatorLoop::report_excess_gpus() {
   if (cluster_ == nullptr) return;
-  for (const std::string& key : cluster_->take_unknown_gpus()) {
-    say(fmt::format(
-        "{} is in the cluster and not in the world of this folder, which keeps the GPUs with which it began; "
-        "for all of them use another folder: berth operator --data OTHER",
-        key));
+  for (const std::string& key : cluster_->take_excess_gpus()) {
+    say(fmt::format("{} is not used: the folder has as many GPUs as kubernetes.gpus_max allows", key));
   }
+}
+
+void OperatorLoop::begin_again(const std::vector<device::LocalGpu>& fleet) {
+  if (cluster_ != nullptr) cluster_->begin_again(fleet, placing_);
 }
 
 void OperatorLoop::step() {
   take_news();
-  report_unknown_gpus();
+  report_excess_gpus();
   if (!is_leading_) return;
   bool goes_on = true;
   for (int round = 0; round < kRoundsMax && goes_on; ++round) {

@@ -15,6 +15,7 @@
 #include "domain/ports/files.h"
 #include "edges/kube/follower.h"
 #include "edges/kube/write_crew.h"
+#include "gpu/device/local_gpu.h"
 #include "kube/placing/placing.h"
 
 namespace berth::kube {
@@ -51,6 +52,8 @@ class OperatorLoop {
   void join(SharedCluster& cluster, SpecFollower* specs);
   /// The same for a book of what stands; null: for none any more. Borrowed; to be called before the first step.
   void show_to(kube::StandbyBook* book) { book_ = book; }
+  /// A session with this fleet follows the one that `join` began with. To be called between steps.
+  void begin_again(const std::vector<device::LocalGpu>& fleet);
   [[nodiscard]] const std::shared_ptr<edges::SharedPace>& pace() const { return pace_; }
   /// Waits a moment for changes, and carries out what follows from them.
   void step();
@@ -75,7 +78,7 @@ class OperatorLoop {
   void pass_on(std::string_view plural, const kube::Change& change);
   void note_trouble(std::string_view plural, const std::optional<Error>& trouble);
   void note_specs_listed(std::string_view plural);
-  void report_unknown_gpus();
+  void report_excess_gpus();
   /// Whether any of them but events was carried out.
   bool carry_out(const std::vector<kube::Action>& actions);
   void say(const std::string& line) const;

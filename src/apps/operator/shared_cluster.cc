@@ -101,13 +101,26 @@ void SharedCluster::note_away(std::optional<live::ClusterAway> away) {
   away_ = std::move(away);
 }
 
-std::vector<std::string> SharedCluster::take_unknown_gpus() {
+std::vector<std::string> SharedCluster::take_excess_gpus() {
   const std::scoped_lock hold(mutex_);
   std::vector<std::string> news;
-  for (const std::string& key : world_.unknown_gpus()) {
-    if (reported_unknown_.insert(key).second) news.push_back(key);
+  for (const std::string& key : world_.excess_gpus()) {
+    if (reported_excess_.insert(key).second) news.push_back(key);
   }
   return news;
+}
+
+void SharedCluster::begin_again(const std::vector<device::LocalGpu>& fleet, kube::Placing& placing) {
+  {
+    const std::scoped_lock hold(mutex_);
+    world_.begin_again(fleet);
+  }
+  meet(placing);
+}
+
+std::optional<std::vector<device::LocalGpu>> SharedCluster::wanted_fleet() const {
+  const std::scoped_lock hold(mutex_);
+  return world_.wanted_fleet();
 }
 
 }  // namespace berth::apps

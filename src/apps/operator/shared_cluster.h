@@ -33,14 +33,18 @@ class SharedCluster {
   [[nodiscard]] kube::ClusterWorld::Held held() const;
   [[nodiscard]] std::vector<kube::Action> decide(Instant now);
   void take_outcome(const kube::Action& action, const Result<kube::WriteOutcome>& outcome, Instant now);
-  /// GPUs that the folder does not have and that were not returned before.
-  [[nodiscard]] std::vector<std::string> take_unknown_gpus();
+  /// GPUs for which the folder has no number left, and that were not returned before.
+  [[nodiscard]] std::vector<std::string> take_excess_gpus();
+  /// ClusterWorld::begin_again, with what `placing` knows.
+  void begin_again(const std::vector<device::LocalGpu>& fleet, kube::Placing& placing);
   /// Whether the cluster can be followed.
   void note_away(std::optional<live::ClusterAway> away);
 
   /// Called with the address of the session's API and a key for it, before the session is served.
   void on_api(std::function<void(const std::string& url, const std::string& key)> meet) { meet_ = std::move(meet); }
-  /// The same, for `berth up`. Borrows this object.
+  /// The fleet that the session should have; nothing: the present one.
+  [[nodiscard]] std::optional<std::vector<device::LocalGpu>> wanted_fleet() const;
+  /// The cluster as `berth up` sees it. Borrows this object.
   [[nodiscard]] live::OutsideWorld as_world();
 
  private:
@@ -52,7 +56,7 @@ class SharedCluster {
   kube::ClusterWorld world_;
   std::function<void()> on_report_;
   std::function<void(const std::string& url, const std::string& key)> meet_;
-  std::set<std::string> reported_unknown_;
+  std::set<std::string> reported_excess_;
   std::optional<live::ClusterAway> away_;
 };
 

@@ -68,6 +68,10 @@ void SpecFollower::note_absent() {
 void SpecFollower::meet_api(const std::string& url, const std::string& key) {
   url_ = url.ends_with('/') ? url.substr(0, url.size() - 1) : url;
   key_ = key;
+  {
+    const std::scoped_lock hold(mutex_);
+    is_stopping_ = false;
+  }
   thread_ = std::thread([this] { run(); });
 }
 

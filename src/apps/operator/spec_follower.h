@@ -42,7 +42,8 @@ class SpecFollower {
   void note_listed(std::string_view plural);
   /// The cluster does not have these kinds: there are no services in it.
   void note_absent();
-  /// Where the session's API answers, and the key with which its tenants and services may be written.
+  /// Where the session's API answers, and the key with which its tenants and services may be written. It may be called
+  /// again after `stop`.
   void meet_api(const std::string& url, const std::string& key);
   void stop();
 

@@ -16,9 +16,9 @@ namespace berth::apps {
 
 class StandbyObjects;
 
-/// `/healthz` is 200, and so is `/readyz` while the API server can be reached: a standby is ready to take over. Reads
-/// of what the cluster shows are answered from the picture. Everything else is a 503 `not_leader` that names the leader,
-/// which has the session. Any thread may call all of it.
+/// `/healthz` is 200, and so is `/readyz` while the API server can be reached: a standby is ready to take over.
+/// Reads of what the cluster shows are answered from the picture. Everything else is a 503 `not_leader` that names the
+/// leader, which has the session. Any thread may call all of it.
 class StandbyApi : public HttpHandler {
  public:
   /// `leader`: an empty name: nobody is known to lead. `key`: of reads, not empty.

@@ -1,5 +1,7 @@
 #include "apps/up/build_parts.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 #include <vector>
@@ -138,6 +140,11 @@ Result<void> find_devices_and_world(UpParts& parts) {
   if (!was_stated) log_line(parts.outside.err, "world", {{"world", parts.world.fleet ? "local" : "simulated"}});
   if (!parts.world.fleet) return {};
   if (is_cluster) {
+    const ClusterOutside& cluster = *parts.outside.cluster;
+    if (!parts.world.history && std::cmp_greater(parts.world.fleet->size(), cluster.gpus_max)) {
+      return invalid(fmt::format("kubernetes.gpus_max: wanted at most {} GPUs in the owned pools, found {}",
+                                 cluster.gpus_max, parts.world.fleet->size()));
+    }
     parts.devices = parts.outside.cluster->make_world(*parts.world.fleet, parts.world.beginning.epoch_us);
     return {};
   }

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <mutex>
@@ -73,6 +74,14 @@ bool has_journal_failed(UpParts& parts) {
   return parts.run_journal.writer && parts.run_journal.writer->has_failed();
 }
 
+bool has_next_fleet(UpParts& parts) {
+  const std::scoped_lock hold(parts.lock);
+  if (!parts.next_fleet) return false;
+  parts.has_successor = true;
+  log_fields(parts.outside.err, "fleet", [&](json::Writer& json) { json.member("gpus", parts.next_fleet->size()); });
+  return true;
+}
+
 int wait_until_over(UpParts& parts, const HeldSignals& signals) {
   while (true) {
     if (const auto end = parts.driver->wait_for_end(kPollPause)) {
@@ -82,18 +91,50 @@ int wait_until_over(UpParts& parts, const HeldSignals& signals) {
       return *end == edges::WorldEnd::kReached ? 0 : kInfeasibleStatus;
     }
     if (const auto signal = signals.taken()) return status_of(parts, *signal);
+    if (has_next_fleet(parts)) return 0;
     if (signals.is_reload_asked()) reload_config(parts);
     parts.request_log->report_unlogged();
     if (has_journal_failed(parts)) return kFailedStatus;  // closing it reports why
   }
 }
 
-Result<int> run_parts(UpParts& parts, const HeldSignals& signals) {
+/// How a session ended.
+struct SessionEnd {
+  int status = 0;
+  std::optional<std::uint16_t> next_port = std::nullopt;  ///< another one follows and listens there
+};
+
+Result<int> run_parts(UpParts& parts, const HeldSignals& signals, SessionEnd& end) {
   const auto stopped = begin_world(parts, signals);
   if (!stopped) return pass_on(stopped.error());
   if (*stopped) return stop_world(parts, **stopped);
   if (auto started = start_service(parts); !started) return pass_on(started.error());
-  return stop_world(parts, wait_until_over(parts, signals));
+  const int status = wait_until_over(parts, signals);
+  if (parts.has_successor) {
+    end.next_port = parts.server->port();
+    if (parts.outside.cluster->on_next_fleet) parts.outside.cluster->on_next_fleet();
+  }
+  return stop_world(parts, status);
+}
+
+SessionEnd run_session(const live::UpRequest& request, const UpOutside& outside, const HeldSignals& signals) {
+  const auto telemetry = open_telemetry(outside);
+  if (!telemetry) return {.status = outside.report_failure(telemetry.error())};
+  auto hands = find_hands(request);
+  if (!hands) return {.status = outside.report_failure(hands.error())};
+  std::optional<edges::MachineSearch> search;
+  SessionEnd end;
+  {
+    auto parts = build_parts(request, outside, {.hands = std::move(*hands), .search = &search}, telemetry->get());
+    const Result<int> ended = parts ? run_parts(**parts, signals, end) : pass_on(parts.error());
+    end.status = ended ? *ended : outside.report_failure(ended.error());
+    if (!ended) end.next_port.reset();
+    if (!end.next_port && outside.cluster && outside.cluster->on_end) outside.cluster->on_end();
+    // The solver may search for a plan for an unlimited time.
+    if (!end.next_port && parts && (*parts)->solver.is_solving()) leave_at_once(end.status);
+  }
+  if (search && search->is_running()) leave_at_once(end.status);  // the driver hangs
+  return end;
 }
 
 }  // namespace
@@ -102,22 +143,12 @@ int run_up(const live::UpRequest& request, const UpOutside& outside) {
   return_large_blocks_at_once();
   const HeldSignals signals;     // before the first thread
   const edges::CurlClient http;  // the first one, too
-  const auto telemetry = open_telemetry(outside);
-  if (!telemetry) return outside.report_failure(telemetry.error());
-  auto hands = find_hands(request);
-  if (!hands) return outside.report_failure(hands.error());
-  std::optional<edges::MachineSearch> search;
-  int status = 0;
-  {
-    auto parts = build_parts(request, outside, {.hands = std::move(*hands), .search = &search}, telemetry->get());
-    const Result<int> ended = parts ? run_parts(**parts, signals) : pass_on(parts.error());
-    status = ended ? *ended : outside.report_failure(ended.error());
-    if (outside.cluster && outside.cluster->on_end) outside.cluster->on_end();
-    // The solver may search for a plan for an unlimited time.
-    if (parts && (*parts)->solver.is_solving()) leave_at_once(status);
+  live::UpRequest next = request;
+  while (true) {
+    const SessionEnd end = run_session(next, outside, signals);
+    if (!end.next_port) return end.status;
+    next.listen.port = *end.next_port;
   }
-  if (search && search->is_running()) leave_at_once(status);  // the driver hangs
-  return status;
 }
 
 }  // namespace berth::up

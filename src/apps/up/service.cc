@@ -41,6 +41,13 @@
 namespace berth::up {
 namespace {
 
+/// A session can be saved only at rest. From then on it does not step, so that it stays so.
+void note_next_fleet(UpParts& parts) {
+  const bool may_end = !parts.next_fleet && parts.outside.cluster && parts.outside.cluster->wanted_fleet &&
+                       parts.session->is_at_rest() && !parts.recorder().failure();
+  if (may_end) parts.next_fleet = parts.outside.cluster->wanted_fleet();
+}
+
 edges::LiveDriverOptions driver_options(UpParts& parts) {
   edges::LiveDriverOptions options{.speed = parts.request.speed, .clock = parts.clock.get()};
   if (parts.request.until_second) options.until = Instant::at_second(*parts.request.until_second);
@@ -49,10 +56,11 @@ edges::LiveDriverOptions driver_options(UpParts& parts) {
     options.serve_outside = [&parts] {
       parts.devices->serve(*parts.session);
       if (parts.programs) parts.programs->serve(*parts.session);
+      note_next_fleet(parts);
     };
   }
   options.record = [&parts] { record_news(parts); };
-  options.may_go_on = [&parts] { return parts.recorder().has_room_for_world(); };
+  options.may_go_on = [&parts] { return !parts.next_fleet && parts.recorder().has_room_for_world(); };
   options.stepped = [&parts] { return parts.recorder().is_snapshot_due() && begin_snapshot(parts); };
   options.without_lock = [&parts] {
     const auto appended = parts.recorder().append(*parts.saving);

@@ -73,7 +73,9 @@ Result<int> stop_world(UpParts& parts, int status) {
   if (parts.devices) parts.devices->stop();  // its threads wake the driver
   if (parts.telemetry != nullptr) stop_telemetry(parts);
   take_last_answer(parts);
-  if (parts.recorder().rows_since_snapshot() > 0) save_snapshot(parts);
+  // A fleet takes effect with the snapshot that has it: rows before it are of the former one.
+  if (parts.next_fleet) parts.world.files.put_fleet(*parts.next_fleet);
+  if (parts.next_fleet || parts.recorder().rows_since_snapshot() > 0) save_snapshot(parts);
   parts.session->emit_all();
   parts.session->finish();
   parts.series->stop();

@@ -36,8 +36,15 @@ using ServerStarter = std::function<Result<std::unique_ptr<HttpServer>>(const st
 struct ClusterOutside {
   std::string uid;                      ///< of its namespace kube-system
   std::vector<device::LocalGpu> fleet;  ///< found now; a world that continues keeps its own
-  /// Makes the world of these GPUs, which are those of the folder. `epoch_us`: its second 0, since 1970.
+  /// Makes the world of these GPUs, which are those of the folder. `epoch_us`: its second 0, since 1970. Called again
+  /// for each fleet that follows.
   std::function<live::OutsideWorld(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us)> make_world;
+  std::int64_t gpus_max = INT64_MAX;  ///< a new world does not begin with more
+  /// The fleet that the world should have from now on: the present numbers, perhaps with other GPUs of the same models,
+  /// and more behind them. Nothing: the present one. Asked under the session's lock. May be empty.
+  std::function<std::optional<std::vector<device::LocalGpu>>()> wanted_fleet = {};
+  /// The session is about to end, and one with that fleet follows: `make_world` is called again. May be empty.
+  std::function<void()> on_next_fleet = {};
   /// Called once the session has ended, perhaps just before the process ends. May be empty.
   std::function<void()> on_end = {};
 };

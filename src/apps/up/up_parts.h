@@ -86,6 +86,8 @@ struct UpParts {
   std::string boot_failure;                               ///< as last reported
   std::unique_ptr<live::LocalWorld> local;                ///< absent: the devices are simulated
   std::optional<live::OutsideWorld> devices;              ///< `local`, or a cluster; absent: they are simulated
+  std::optional<std::vector<device::LocalGpu>> next_fleet;  ///< this session ends, and one with it follows; under lock
+  bool has_successor = false;                             ///< that session is certain
   std::string cluster_key;                                ///< ApiOptions::cluster_key
   ProcessHands* process_hands = nullptr;                  ///< of `local`; null: no programs run on slices
   std::unique_ptr<live::LocalPrograms> programs;          ///< likewise

@@ -101,6 +101,9 @@ class PlannerPolicy {
 
   /// Only a question needs this: it takes time, and specs may change many times between two questions.
   void read_specs() {
+    // GPUs were added since: the last plan says nothing of them.
+    const bool is_of_fleet = previous_->gpus.empty() || previous_->gpus.size() == scenario_.gpu_count();
+    if (!is_of_fleet) previous_ = std::make_shared<const planner::Schedule>();
     specs_ = std::make_shared<const Scenario>(scenario_);
     frame_ = std::make_shared<const planner::Frame>(
         planner::make_frame(*specs_, {.chooses_points = options_.points != 0, .has_variants = options_.variants != 0}));

@@ -258,6 +258,15 @@ Result<void> check_fleet(const Scenario& scenario, const std::vector<LocalGpu>& 
   return {};
 }
 
+void add_gpu(std::vector<FleetEntry>& fleet, const GpuModel& model, const std::optional<Decimal>& price) {
+  const bool is_same = !fleet.empty() && fleet.back().model == model && fleet.back().usd_per_gpu_hour == price;
+  if (is_same) {
+    ++fleet.back().count;
+  } else {
+    fleet.push_back({.model = model, .count = 1, .usd_per_gpu_hour = price});
+  }
+}
+
 }  // namespace
 
 Result<void> put_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus) {
@@ -268,16 +277,18 @@ Result<void> put_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus) {
   }
   std::vector<FleetEntry> fleet;
   for (std::uint32_t gpu = 0; gpu < gpus.size(); ++gpu) {
-    const auto price = is_given ? scenario.entry_of({gpu}).usd_per_gpu_hour : std::nullopt;
-    const bool is_same =
-        !fleet.empty() && fleet.back().model == gpus[gpu].model && fleet.back().usd_per_gpu_hour == price;
-    if (is_same) {
-      ++fleet.back().count;
-    } else {
-      fleet.push_back({.model = gpus[gpu].model, .count = 1, .usd_per_gpu_hour = price});
-    }
+    add_gpu(fleet, gpus[gpu].model, is_given ? scenario.entry_of({gpu}).usd_per_gpu_hour : std::nullopt);
   }
   scenario.fleet = std::move(fleet);
+  return {};
+}
+
+Result<void> put_recorded_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus) {
+  const std::size_t count = scenario.gpu_count();
+  if (count == 0 || count >= gpus.size()) return put_fleet(scenario, gpus);
+  const auto first_added = gpus.begin() + static_cast<std::ptrdiff_t>(count);
+  if (auto put = put_fleet(scenario, {gpus.begin(), first_added}); !put) return put;
+  for (auto gpu = first_added; gpu != gpus.end(); ++gpu) add_gpu(scenario.fleet, gpu->model, std::nullopt);
   return {};
 }
 

@@ -38,5 +38,8 @@ struct LocalGpu {
 /// the library's order. Afterwards its layout and pins name the device's profiles. Error: the first GPU that differs,
 /// or a different number of GPUs; a slice that the device cannot have, such as `full` on a GPU that MIG partitions.
 [[nodiscard]] Result<void> put_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus);
+/// The same with the fleet of a world to which GPUs may have been added since it began: a fleet of the scenario must
+/// match the first ones.
+[[nodiscard]] Result<void> put_recorded_fleet(Scenario& scenario, const std::vector<LocalGpu>& gpus);
 
 }  // namespace berth::device

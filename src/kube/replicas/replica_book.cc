@@ -144,6 +144,14 @@ void ReplicaBook::note_ready(Replica& replica, const Objects& objects, Instant n
       {.kind = ReplicaNewsKind::kReady, .slice = replica.wanted.slice, .text = {}, .took = now - replica.waits_since});
 }
 
+void ReplicaBook::begin_again() {
+  replicas_.clear();
+  slices_of_.clear();
+  news_.clear();
+  has_wants_ = false;
+  std::erase_if(objects_, [](const auto& each) { return each.second.is_gone(); });
+}
+
 // ---- what follows
 
 std::vector<Action> ReplicaBook::decide(Instant now) {

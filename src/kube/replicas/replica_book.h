@@ -83,6 +83,9 @@ class ReplicaBook {
   /// All slices that are wanted, or that are known to the session and leave.
   void want(std::vector<WantedReplica> wanted, Instant now);
 
+  /// What stands is kept; what was wanted of it is forgotten, and nothing is written until something is wanted again.
+  void begin_again();
+
   /// The next writes: at most one for each object. Their outcomes are to be taken before the next call.
   [[nodiscard]] std::vector<Action> decide(Instant now);
   void take_outcome(const Action& action, const Result<WriteOutcome>& outcome, Instant now);

@@ -31,8 +31,26 @@ std::vector<device::LocalGpu> fleet_of(const std::vector<PlannedGpu>& gpus) {
 
 ClusterWorld::ClusterWorld(ClusterWorldOptions options)
     : options_(std::move(options)), replicas_({.world = options_.world, .epoch = options_.epoch}) {
-  gpus_.reserve(options_.fleet.size());
-  for (const device::LocalGpu& known : options_.fleet) gpus_.push_back({.known = known});
+  put_fleet(options_.fleet);
+}
+
+void ClusterWorld::put_fleet(const std::vector<device::LocalGpu>& fleet) {
+  gpus_.clear();
+  gpus_.reserve(fleet.size());
+  for (const device::LocalGpu& known : fleet) gpus_.push_back({.known = known});
+}
+
+void ClusterWorld::begin_again(const std::vector<device::LocalGpu>& fleet) {
+  put_fleet(fleet);
+  gpu_of_.clear();
+  new_gpus_.clear();
+  wanted_fleet_.reset();
+  excess_.clear();
+  stamps_.reset();
+  held_ = {};
+  replicas_.begin_again();
+  reserved_.clear();
+  programs_.clear();
 }
 
 // ---- beside the cluster
@@ -54,6 +72,7 @@ void ClusterWorld::see(const Placing& placing, Instant now) {
   for (Gpu& gpu : gpus_) gpu.is_gone = !gpu.found || (gpu.missing_since && now - *gpu.missing_since >= kGoneAfter);
   close_gpus(placing);
   see_foreign(placing);
+  see_claims_of_gone(placing);
 }
 
 void ClusterWorld::find_gpus(const Inventory& inventory, Instant now) {
@@ -70,7 +89,7 @@ void ClusterWorld::find_gpus(const Inventory& inventory, Instant now) {
   pools_ = std::move(pools);
   const std::vector<PlannedGpu> planned_gpus_now = planned_gpus(inventory, pools_);
   gpu_of_.clear();
-  unknown_.clear();
+  const std::map<std::string, NewGpu> new_before = std::exchange(new_gpus_, {});
   for (Gpu& gpu : gpus_) {
     if (!gpu.missing_since) gpu.missing_since = now;
   }
@@ -78,7 +97,8 @@ void ClusterWorld::find_gpus(const Inventory& inventory, Instant now) {
     const auto known = std::ranges::find(gpus_, planned.key, [](const Gpu& gpu) { return gpu.known.uuid; });
     if (known == gpus_.end() && !is_owned(options_.own, planned.pool)) continue;
     if (known == gpus_.end()) {
-      unknown_.push_back(planned.key);
+      const auto before = new_before.find(planned.key);
+      new_gpus_.insert({planned.key, {planned, before == new_before.end() ? now : before->second.since}});
       continue;
     }
     known->found = planned;
@@ -246,7 +266,9 @@ void ClusterWorld::serve(live::Session& session, Instant now) {
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     tell_gpu(session, index);
     tell_closed(session, index);
+    tell_absent(session, index);
   }
+  find_wanted_fleet(session, now);
   note_held(session);
   adopt_standing(session);
   end_intents(session);
@@ -265,6 +287,7 @@ void ClusterWorld::tell_gpu(live::Session& session, std::uint32_t index) {
     return;
   }
   if (is_known_lost) session.return_gpu({index});
+  if (session.gpu_state({index}).scheduling == GpuScheduling::kAbsent) open_added(session, index);
   session.hold_foreign({index}, gpu.foreign_tenants);
   if (gpu.told_foreign == gpu.foreign) return;
   session.see_gpu({index}, {.slices = gpu.foreign, .is_of_others = true});

@@ -35,10 +35,17 @@ struct ClusterWorldOptions {
   std::string world;                    ///< ReplicaBookOptions::world
   std::int64_t epoch = 0;               ///< ReplicaBookOptions::epoch
   bool is_dry_run = false;              ///< slices are planned, and never come to be
+  std::size_t gpus_max = static_cast<std::size_t>(kOwnedGpusMax);  ///< GPUs that a folder may have
 };
 
 /// A GPU whose pool is gone or incomplete for so long is lost: drivers publish their pools anew when they restart.
 inline constexpr Micros kGoneAfter = Micros::seconds(10);
+
+/// GPUs that a folder does not have are added once the newest of them has been there for so long: the pools of a node
+/// come one by one.
+inline constexpr Micros kAddedAfter = Micros::seconds(2);
+/// And after this time even if others are still coming.
+inline constexpr Micros kAddedWithin = Micros::seconds(5);
 
 /// The GPUs of the cluster as a folder records them.
 [[nodiscard]] std::vector<device::LocalGpu> fleet_of(const std::vector<PlannedGpu>& gpus);
@@ -68,8 +75,13 @@ class ClusterWorld {
     std::set<ObjectName> services;
   };
   [[nodiscard]] const Held& held() const { return held_; }
-  /// GPUs of the cluster that the folder does not have, by key.
-  [[nodiscard]] const std::vector<std::string>& unknown_gpus() const { return unknown_; }
+  /// The fleet that the folder should have, as GPUs came; nothing: the present one. Each takes the number of an absent
+  /// GPU with the same model and places, or else a new one.
+  [[nodiscard]] const std::optional<std::vector<device::LocalGpu>>& wanted_fleet() const { return wanted_fleet_; }
+  /// GPUs for which the folder has no number, as ClusterWorldOptions::gpus_max are taken; by key.
+  [[nodiscard]] const std::vector<std::string>& excess_gpus() const { return excess_; }
+  /// A session with this fleet follows the former one; what is known of the cluster stays. `see` is to be called next.
+  void begin_again(const std::vector<device::LocalGpu>& fleet);
 
   // ---- beside the session (live/local/outside_world.h)
   [[nodiscard]] std::map<GpuId, std::string> observed() const;
@@ -103,13 +115,25 @@ class ClusterWorld {
     std::optional<std::string> tainted = std::nullopt;
     bool has_drain_taint = false;
     std::optional<std::vector<Slice>> told_foreign = std::nullopt;
+    bool is_claimed = false;  ///< some claim has a device of it
+  };
+  /// A GPU that the folder does not have.
+  struct NewGpu {
+    PlannedGpu found;
+    Instant since;
   };
 
+  void put_fleet(const std::vector<device::LocalGpu>& fleet);
   void find_gpus(const Inventory& inventory, Instant now);
   [[nodiscard]] bool is_followed(const PoolName& pool) const;
   void close_gpus(const Placing& placing);
   void find_taints(const Placing& placing);
   void see_foreign(const Placing& placing);
+  void see_claims_of_gone(const Placing& placing);
+  [[nodiscard]] bool is_referred_to(const live::Session& session, std::uint32_t index) const;
+  void tell_absent(live::Session& session, std::uint32_t index);
+  void open_added(live::Session& session, std::uint32_t index);
+  void find_wanted_fleet(const live::Session& session, Instant now);
   [[nodiscard]] std::optional<Slice> slice_of(std::uint32_t gpu, const std::string& device) const;
   [[nodiscard]] std::optional<DeviceName> device_of(const Slice& slice) const;
   void tell_gpu(live::Session& session, std::uint32_t index);
@@ -126,7 +150,9 @@ class ClusterWorld {
   ClusterWorldOptions options_;
   std::vector<Gpu> gpus_;                       ///< by GpuId
   std::map<DeviceName, std::uint32_t> gpu_of_;  ///< by device
-  std::vector<std::string> unknown_;
+  std::map<std::string, NewGpu> new_gpus_;  ///< by key
+  std::optional<std::vector<device::LocalGpu>> wanted_fleet_;
+  std::vector<std::string> excess_;
   std::set<PoolName> pools_;
   std::optional<std::int64_t> stamps_;                 ///< of the pools that were last looked at
   std::map<std::string, DeviceTaintRuleFacts> rules_;  ///< with which taints were last found

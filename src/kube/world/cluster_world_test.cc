@@ -13,9 +13,11 @@
 #include "domain/values/snapshot.h"
 #include "kube/devices/testing/toy_cluster.h"
 #include "kube/fleet/testing/nvidia_pool.h"
+#include "live/session/entry.h"
 #include "live/session/observed_gpus.h"
 #include "live/session/session.h"
 #include "live/session/session_options.h"
+#include "live/session/usage_book.h"
 #include "sim/world/testing/scenarios.h"
 
 namespace berth::kube {
@@ -43,11 +45,30 @@ class ClusterWorldTest : public ::testing::Test {
     if (world_) world_->take(resource.plural, change);
   }
 
-  void begin() {
+  void begin(std::size_t gpus_max = 8) {
     const auto fleet = fleet_of(planned_gpus(placing_.inventory(), {{"gpu.nvidia.com", "a"}}));
-    world_ = std::make_unique<ClusterWorld>(ClusterWorldOptions{.own = kOwn, .fleet = fleet, .world = "w"});
+    world_ = std::make_unique<ClusterWorld>(
+        ClusterWorldOptions{.own = kOwn, .fleet = fleet, .world = "w", .gpus_max = gpus_max});
     world_->set_pods({{{"lab", "vision"}, R"({"spec":{"containers":[{"name":"server"}]}})"}});
     world_->see(placing_, Instant());
+    make_session(fleet);
+    session_->begin(world_->sights());
+  }
+  /// The session with another fleet that follows this one.
+  void go_on(const std::vector<device::LocalGpu>& fleet) {
+    while (!session_->is_at_rest()) static_cast<void>(session_->advance(session_->now() + Micros::seconds(1)));
+    const std::string saved = session_->save();
+    sim::WorldLeft left = session_->world_left();
+    left.devices.resize(fleet.size());
+    world_->begin_again(fleet);
+    world_->see(placing_, session_->now());
+    make_session(fleet);
+    ASSERT_TRUE(session_->restore(saved));
+    world_->adopt(left);
+    session_->repeat({}, left.world.orders);
+    session_->resume(std::move(left));
+  }
+  void make_session(const std::vector<device::LocalGpu>& fleet) {
     ServiceSpec service = sim::testing::service_of("vision", {{.profile = "1g.10gb", .latency_ms = 40}},
                                                    sim::testing::generated(Generator::Kind::kPoisson, Decimal(20), 60));
     service.tenant = "lab";
@@ -55,7 +76,8 @@ class ClusterWorldTest : public ::testing::Test {
     service.running.replicas = ReplicaLimits{.slices_min = 0, .slices_max = 1};
     Scenario scenario = sim::testing::scenario_of({service}, {}, 1);
     scenario.layout.reset();
-    scenario.fleet = {{.model = fleet.front().model, .count = 1, .usd_per_gpu_hour = std::nullopt}};
+    scenario.fleet.clear();
+    ASSERT_TRUE(device::put_fleet(scenario, fleet));
     live::SessionOptions options;
     options.has_load = false;
     options.observed = world_->observed();
@@ -65,8 +87,13 @@ class ClusterWorldTest : public ::testing::Test {
     options.listener.next_intent = [this] { return ++intents_; };
     options.listener.boot = [] { return std::optional<std::string>("cluster"); };
     session_ = std::move(*live::Session::make(std::move(scenario), std::move(options)));
-    session_->begin(world_->sights());
   }
+  void add_gpu_node(const std::string& node, int gpu_count = 1) {
+    take(kNodes, testing::ready_node(node));
+    take(kResourceSlices, testing::nvidia_counters({.node = node, .gpu_count = gpu_count}));
+    take(kResourceSlices, testing::nvidia_devices({.node = node, .gpu_count = gpu_count}));
+  }
+  GpuState state_of(std::uint32_t gpu) { return session_->gpu_state({gpu}); }
   /// A few seconds pass.
   void serve(int seconds = 1) {
     for (int i = 0; i < seconds; ++i) {
@@ -174,6 +201,89 @@ TEST_F(ClusterWorldTest, AGpuWhosePoolIsGoneIsLostUntilItIsBack) {
   take(kResourceSlices, testing::nvidia_devices({}));
   serve();
   EXPECT_EQ(session_->gpu_state({0}).health, GpuHealth::kOk);
+}
+
+TEST_F(ClusterWorldTest, AGpuThatComesTakesANumberBehindTheOthers) {
+  begin();
+  serve(2);
+  EXPECT_FALSE(world_->wanted_fleet());
+  add_gpu_node("b");
+  serve();
+  EXPECT_FALSE(world_->wanted_fleet()) << "others of its node may still come";
+  serve(3);
+  ASSERT_TRUE(world_->wanted_fleet());
+  ASSERT_THAT(*world_->wanted_fleet(), SizeIs(2));
+  const std::vector<device::LocalGpu> fleet = *world_->wanted_fleet();
+  EXPECT_EQ(fleet[1].uuid, "gpu.nvidia.com/b/GPU-b-0");
+  const auto before = session_->snapshot().slices.size();
+  go_on(fleet);
+  EXPECT_EQ(state_of(1).scheduling, GpuScheduling::kAbsent);
+  EXPECT_EQ(session_->snapshot().slices.size(), before);
+  const Instant came = session_->now();
+  serve();
+  EXPECT_EQ(state_of(1).scheduling, GpuScheduling::kOpen);
+  EXPECT_EQ(state_of(1).scheduling_since, came);
+  EXPECT_FALSE(world_->wanted_fleet());
+  const auto note = session_->last_note({1}, live::DeviceNote::kAdded);
+  ASSERT_TRUE(note);
+  EXPECT_THAT(*note, HasSubstr("model A100-80GB, node b"));
+  // Its usage begins when it came, and a further save has it.
+  ASSERT_THAT(session_->usage().open(), SizeIs(2));
+  EXPECT_EQ(session_->usage().open()[1].front().from, came);
+  go_on(fleet);
+  serve();
+  EXPECT_EQ(state_of(1).scheduling_since, came) << "it is added once";
+}
+
+TEST_F(ClusterWorldTest, AGpuThatIsGoneIsAbsentOnceNothingRefersToItAndItsNumberIsFree) {
+  take(kResourceClaims,
+       testing::claim_on(
+           "other", "any", 1,
+           R"(,"status":{"allocation":{"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com",)"
+           R"("pool":"a","device":"gpu-0-mig-4g.40gb-5-0"}]}}})"));
+  begin();
+  serve(2);
+  take(kResourceSlices, testing::nvidia_devices({}), ChangeKind::kDeleted);
+  serve(12);
+  EXPECT_EQ(state_of(0).health, GpuHealth::kLost);
+  EXPECT_EQ(state_of(0).scheduling, GpuScheduling::kOpen) << "a claim still has a device of it";
+  add_gpu_node("b");
+  serve(4);
+  ASSERT_TRUE(world_->wanted_fleet());
+  EXPECT_THAT(*world_->wanted_fleet(), SizeIs(2));
+  take(kResourceClaims, testing::claim_on("other", "any", 2), ChangeKind::kDeleted);
+  serve(2);
+  EXPECT_EQ(state_of(0).scheduling, GpuScheduling::kAbsent);
+  serve(2);
+  ASSERT_TRUE(world_->wanted_fleet());
+  ASSERT_THAT(*world_->wanted_fleet(), SizeIs(1));
+  go_on(*world_->wanted_fleet());
+  serve();
+  EXPECT_EQ(state_of(0).health, GpuHealth::kOk);
+  EXPECT_EQ(state_of(0).scheduling, GpuScheduling::kOpen);
+  EXPECT_THAT(session_->last_note({0}, live::DeviceNote::kAdded).value_or(""), HasSubstr("node b"));
+}
+
+TEST_F(ClusterWorldTest, AnAbsentGpuThatIsBackHasItsNumber) {
+  begin();
+  serve(2);
+  take(kResourceSlices, testing::nvidia_devices({}), ChangeKind::kDeleted);
+  serve(15);
+  EXPECT_EQ(state_of(0).scheduling, GpuScheduling::kAbsent);
+  take(kResourceSlices, testing::nvidia_devices({}));
+  serve(2);
+  EXPECT_TRUE(state_of(0).is_open());
+  EXPECT_FALSE(world_->wanted_fleet());
+}
+
+TEST_F(ClusterWorldTest, TheFolderHasAsManyGpusAsAllowed) {
+  begin(2);
+  serve();
+  add_gpu_node("b", 2);
+  serve(4);
+  ASSERT_TRUE(world_->wanted_fleet());
+  EXPECT_THAT(*world_->wanted_fleet(), SizeIs(2));
+  EXPECT_THAT(world_->excess_gpus(), SizeIs(1));
 }
 
 }  // namespace

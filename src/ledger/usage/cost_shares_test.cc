@@ -65,6 +65,9 @@ TEST_F(CostSharesTest, TellOneLayoutFromAnother) {
   retraining.front().holders.front().tenant = "b";
   EXPECT_THAT(texts(retraining), ElementsAre("b retraining 56/56"));
   EXPECT_THAT(texts(foreign), ElementsAre("foreign reserved 56/56"));
+  std::vector<UsagePart> of_tenant = {slice("7g.80gb", 0, 8, UsageState::kHeld, {"a"})};
+  of_tenant.front().holders.front().name.clear();
+  EXPECT_THAT(texts(of_tenant), ElementsAre("a reserved 56/56")) << "it is no service";
 }
 
 }  // namespace

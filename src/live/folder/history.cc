@@ -104,6 +104,13 @@ class HistoryReader {
     return beginning_->epoch_us + (at + lead).micros();
   }
 
+  /// The fleet of what was taken so far, as recorded; empty: the devices are simulated.
+  [[nodiscard]] std::string fleet_text() const {
+    const auto& contents = session_ ? files_.contents() : contents_;
+    const auto found = contents.find(kLocalFleetFile);
+    return found == contents.end() ? std::string() : found->second;
+  }
+
   Result<History> finish(std::uint64_t last_sequence) {
     if (!beginning_) return fail(ErrorCode::kUnavailable, path_ + ": wanted a row Opened, found none");
     if (auto loaded = load_scenario(); !loaded) return pass_on(loaded.error());
@@ -167,11 +174,11 @@ class HistoryReader {
     return {};
   }
 
-  /// The GPUs with which the world began.
+  /// Its GPUs at that time: those with which it began, and others that were added.
   Result<Scenario> with_fleet(Scenario scenario) {
     auto fleet = read_fleet_json(files_.contents().at(kLocalFleetFile));
     if (!fleet) return pass_on(fleet.error());
-    if (auto put = device::put_fleet(scenario, *fleet); !put) return pass_on(put.error());
+    if (auto put = device::put_recorded_fleet(scenario, *fleet); !put) return pass_on(put.error());
     fleet_ = std::move(*fleet);
     return scenario;
   }
@@ -228,6 +235,26 @@ Result<std::optional<History>> read_after(JournalReader& reader, JournalReader::
   auto read = history.finish(std::max(saved, next - 1));
   if (!read) return pass_on(read.error());
   return std::optional(std::move(*read));
+}
+
+/// The fleet at a snapshot, or, without one, at the first row, which is 1.
+Result<std::string> fleet_at(JournalReader& reader, const std::optional<JournalSnapshot>& snapshot,
+                             const std::string& path) {
+  constexpr std::size_t kRows = 100;
+  HistoryReader history(path);
+  if (snapshot) {
+    if (auto taken = history.take(*snapshot); !taken) return pass_on(taken.error());
+    return history.fleet_text();
+  }
+  for (std::uint64_t next = 1;; next += kRows) {
+    const auto rows = reader.read(next, kRows);
+    if (!rows) return unreadable(rows.error());
+    for (const JournalRow& row : *rows) {
+      if (row.entry.kind != kOpened && row.entry.kind != kFile && row.entry.kind != kFolder) return history.fleet_text();
+      if (auto taken = history.take(row); !taken) return pass_on(taken.error());
+    }
+    if (rows->size() < kRows) return history.fleet_text();
+  }
 }
 
 /// Whether the snapshot is early enough before that time of the world that a window from there on needs no older row.
@@ -300,15 +327,36 @@ Result<std::optional<History>> read_long_history(JournalReader& reader, const st
   if (!newest) return unreadable(newest.error());
   auto older = reader.older_snapshot();
   if (!older) return unreadable(older.error());
+  // Rows before a snapshot with another fleet are of that fleet, and cannot be repeated with the present one.
+  const auto present = *newest ? fleet_at(reader, *newest, path) : Result<std::string>();
+  if (!present) return pass_on(present.error());
+  const auto has_present_fleet = [&](const std::optional<JournalSnapshot>& from) -> Result<bool> {
+    if (!*newest || present->empty()) return true;
+    const auto fleet = fleet_at(reader, from, path);
+    if (!fleet) return pass_on(fleet.error());
+    return *fleet == *present;
+  };
   for (auto* snapshot : {&*newest, &*older}) {
     if (!from_wall_us || !*snapshot) continue;
+    const auto is_same = has_present_fleet(*snapshot);
+    if (!is_same) return pass_on(is_same.error());
+    if (!*is_same) continue;
     const auto early = is_early_enough(reader, **snapshot, *from_wall_us, path);
     if (!early) return pass_on(early.error());
     if (*early) return read_after(reader, *range, std::move(*snapshot), 0, path);
   }
-  if (range->first <= 1) return read_after(reader, *range, std::nullopt, 0, path);
-  const bool is_whole = *older && (*older)->sequence + 1 >= range->first;
-  return read_after(reader, *range, is_whole ? *std::move(older) : *std::move(newest), 0, path);
+  if (range->first <= 1) {
+    const auto is_same = has_present_fleet(std::nullopt);
+    if (!is_same) return pass_on(is_same.error());
+    if (*is_same) return read_after(reader, *range, std::nullopt, 0, path);
+  }
+  bool is_older_usable = *older && (*older)->sequence + 1 >= range->first;
+  if (is_older_usable) {
+    const auto is_same = has_present_fleet(*older);
+    if (!is_same) return pass_on(is_same.error());
+    is_older_usable = *is_same;
+  }
+  return read_after(reader, *range, is_older_usable ? *std::move(older) : *std::move(newest), 0, path);
 }
 
 }  // namespace berth::live

@@ -48,6 +48,8 @@ class RecordedFiles : public Files {
   [[nodiscard]] const std::map<std::string, std::vector<std::string>>& folders() const { return folders_; }
   /// Whether the world uses real GPUs, of this machine or of a cluster: its fleet is among the files.
   [[nodiscard]] bool is_local() const { return contents_.contains(kLocalFleetFile); }
+  /// The same files with another fleet. Requires: is_local.
+  void put_fleet(const std::vector<device::LocalGpu>& fleet) { contents_[kLocalFleetFile] = fleet_json(fleet); }
   /// The cluster whose GPUs it uses; nothing: none.
   [[nodiscard]] std::optional<std::string> cluster() const {
     const auto found = contents_.find(kClusterFile);

@@ -206,6 +206,18 @@ TEST(EntryRows, OfWhatDevicesSay) {
   }
 }
 
+TEST(EntryRows, OfTheHoldersOfForeignSlices) {
+  const Scenario fleet = live::demo_scenario();
+  const live::ForeignHeld held{.gpu = {1},
+                               .holders = {{.slice = {.gpu = {1}, .start = 4, .profile = {0}}, .tenant = "research"}}};
+  const live::Entry entry{.at = Instant(5), .what = held};
+  const JournalEntry row = row_of(entry, fleet, 0);
+  EXPECT_EQ(row.kind, "ForeignHeld");
+  const auto read = entry_of({.sequence = 1, .entry = row, .hash = {}}, fleet);
+  ASSERT_TRUE(read.has_value()) << read.error().message;
+  EXPECT_TRUE(*read == entry) << row.body;
+}
+
 TEST(EntryRows, OfAClockThatJumped) {
   const Scenario fleet = live::demo_scenario();
   const live::Entry entry{.at = Instant(3'600'000'005), .what = live::ClockJumped{.from = Instant(5)}};

@@ -60,6 +60,8 @@ EventKind event_of(DeviceNote note) {
       return EventKind::kGpuHealth;
     case DeviceNote::kBreaker:
       return EventKind::kBreakerTripped;
+    case DeviceNote::kAdded:
+      return EventKind::kGpuAdded;
   }
   return EventKind::kGpuSeen;
 }

@@ -156,6 +156,7 @@ enum class DeviceNote : std::uint8_t {
   kBusy,            ///< an order found the instance or the GPU in use, and is given again
   kHealth,          ///< what was decided about its errors, and why
   kBreaker,         ///< its drain was one too many within a time
+  kAdded,           ///< it takes this number from now on: its identity, model and node
 };
 struct DeviceNoted {
   GpuId gpu;

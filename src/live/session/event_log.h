@@ -79,6 +79,8 @@ enum class EventKind : std::uint8_t {
   kProgramReady,
   kProgramFailed,
   kCrashLoop,
+  kGpuAdded,
+  kGpuAbsent,
 };
 
 /// The word of the API: "ServiceSet".

@@ -127,7 +127,8 @@ class Session {
   [[nodiscard]] std::string save();
   /// Becomes the session that was saved. Returns the names of stages that start again, as a later version wrote their
   /// memory. Error: the bytes are of another scenario, of a later version, or damaged; this session is then unusable.
-  /// Requires: the same scenario and options; this one has not begun.
+  /// Requires: the same scenario and options; this one has not begun. The fleet may have more GPUs, behind those of the
+  /// saved one; they are absent (GpuScheduling::kAbsent) until they are opened.
   [[nodiscard]] Result<std::vector<std::string>> restore(std::string_view bytes);
   /// Becomes the session that was given these entries: from the first one on, or after what was restored. The world had
   /// carried out that many orders. Nothing is solved. Requires: this one has the same scenario and options, and has not

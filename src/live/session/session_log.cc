@@ -195,8 +195,12 @@ void SessionLog::on_lost_gpu(Instant at, const GpuLost& lost, const Snapshot& sn
 }
 
 void SessionLog::on_scheduled(Instant at, const GpuScheduled& scheduled) {
-  const EventKind kind =
-      scheduled.scheduling == GpuScheduling::kOpen ? EventKind::kGpuUncordoned : EventKind::kGpuCordoned;
+  EventKind kind = EventKind::kGpuCordoned;
+  if (scheduled.scheduling == GpuScheduling::kOpen) kind = EventKind::kGpuUncordoned;
+  if (scheduled.scheduling == GpuScheduling::kAbsent) {
+    kind = EventKind::kGpuAbsent;
+    lost_slices_.forget(scheduled.gpu);
+  }
   append(at, kind, gpu_object(scheduled.gpu), scheduled.reason);
   if (scheduled.scheduling == GpuScheduling::kOpen) drained_.erase(scheduled.gpu);
   if (scheduled.scheduling == GpuScheduling::kDraining) {

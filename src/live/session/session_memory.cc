@@ -8,6 +8,7 @@
 
 #include "base/core/archive.h"
 #include "domain/values/scenario.h"
+#include "domain/values/snapshot.h"
 #include "engine/loop/engine.h"
 #include "live/session/device_changes.h"
 #include "live/session/forecast_book.h"
@@ -104,6 +105,15 @@ void read_later_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services)
   }
 }
 
+/// GPUs behind those that the saved session had are absent until they are opened.
+void note_added_gpus(std::size_t known_count, const Scenario& scenario, Snapshot& snapshot) {
+  if (known_count >= scenario.gpu_count()) return;
+  snapshot.gpus.resize(known_count);
+  snapshot.gpus.resize(scenario.gpu_count(), GpuState{.scheduling = GpuScheduling::kAbsent,
+                                                      .health_since = snapshot.now,
+                                                      .scheduling_since = snapshot.now});
+}
+
 }  // namespace
 
 /// The parts that all formats have, except the services: these are written in one way and read in another.
@@ -169,6 +179,8 @@ Result<std::vector<std::string>> Session::restore(std::string_view bytes) {
   }
   if (!archive.is_at_end()) return invalid("wanted the memory of a session, found other bytes or a later version's");
   if (format < kFormatOfDrained) log_->recall_drained();
+  note_added_gpus(log_->usage().open().size(), *scenario_, loop.engine.cluster.snapshot);
+  log_->usage().add_gpus(*scenario_, loop.now);
   auto unread = loop_->restore(loop, *scenario_);
   if (!unread) return unread;
   scenario_->no_changes = loop_->engine().scenario().no_changes;

@@ -80,10 +80,12 @@ std::vector<UsagePart> usage_parts(const Snapshot& snapshot, const Scenario& nam
   return parts;
 }
 
-UsageBook::UsageBook(const Scenario& scenario) : open_(scenario.gpu_count()) {
-  for (std::uint32_t gpu = 0; gpu < open_.size(); ++gpu) {
-    const UsagePart all{.units = usage_units(scenario.model_of({gpu}))};
-    open_[gpu].push_back({.part = all, .from = Instant(), .sequence = ++last_sequence_});
+UsageBook::UsageBook(const Scenario& scenario) { add_gpus(scenario, Instant()); }
+
+void UsageBook::add_gpus(const Scenario& scenario, Instant now) {
+  while (open_.size() < scenario.gpu_count()) {
+    const UsagePart all{.units = usage_units(scenario.model_of({static_cast<std::uint32_t>(open_.size())}))};
+    open_.push_back({{.part = all, .from = now, .sequence = ++last_sequence_}});
   }
 }
 

@@ -86,6 +86,8 @@ class UsageBook {
   /// All units of the fleet are free from second 0 on.
   explicit UsageBook(const Scenario& scenario);
 
+  /// After a session with fewer GPUs was read: all units of the others are free from then on.
+  void add_gpus(const Scenario& scenario, Instant now);
   /// To be called for each event that the engine is given.
   void note(const Event& event);
   /// Who holds the foreign slices of a GPU from now on, as far as that is known.
@@ -108,7 +110,7 @@ class UsageBook {
   static void archive_fields(Archive& archive, Self& self) {
     const std::size_t gpu_count = self.open_.size();
     archive(self.open_, self.last_sequence_, self.changed_, self.is_all_changed_, self.seen_version_);
-    archive.require(self.open_.size() == gpu_count);
+    archive.require(self.open_.size() <= gpu_count);  // fewer: GPUs were added since
     archive.require(self.changed_.empty() || self.changed_.rbegin()->index < gpu_count);
   }
 

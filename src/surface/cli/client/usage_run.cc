@@ -27,7 +27,8 @@ std::string holders_text(const Node& interval) {
   std::string text;
   for (const Node& holder : items_at(interval, "holders")) {
     if (!text.empty()) text += ' ';
-    text += text_at(holder, "tenant").value_or("") + "/" + text_at(holder, "service").value_or("");
+    text += text_at(holder, "tenant").value_or("");
+    if (const auto service = text_at(holder, "service")) text += "/" + *service;
   }
   return text;
 }

@@ -1,0 +1,125 @@
+"""GPUs that come and go: `berth operator` on a real API server, with pools that are published and withdrawn beside it."""
+import json
+import sys
+import time
+import pathlib
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import real_cluster
+from services_test import PROFILES, SERVICE, Operator, ServiceCluster
+
+WITHIN_S = 10  # the bar for a GPU that comes
+LOADED_S = 60  # a machine that does other things, too
+
+
+class FleetCluster(ServiceCluster):
+    def add_gpu_node(self, node):
+        self.add_ready_node(node)
+        counters = {f"memory-slice-{i}": {"value": "1"} for i in range(8)}
+        self.create(self.slice(node, "counters", sharedCounters=[{"name": "gpu-0-counter-set", "counters": counters}]),
+                    self.slice(node, "devices", devices=[self.device_of(node, profile, number, start, size)
+                                                         for profile, number, starts, size in PROFILES for start in starts]))
+
+    def device_of(self, node, profile, number, start, size):
+        device = self.mig_device(profile, number, start, size)
+        device["attributes"]["parentUUID"] = {"string": f"GPU-{node}"}
+        return device
+
+    def remove_gpu_node(self, node):
+        self.kubectl("delete", "resourceslice", f"{node}-devices", f"{node}-counters")
+        self.kubectl("delete", "node", node)
+
+
+class Fleet(unittest.TestCase):
+    def test_gpus_come_and_go(self):
+        with FleetCluster() as cluster:
+            cluster.begin()
+            self.operator = Operator(cluster)
+            try:
+                self.come_and_go(cluster)
+            except AssertionError as failed:
+                raise AssertionError(f"{failed}\n{self.operator.log.read_text(encoding='utf-8')[-8000:]}") from failed
+            finally:
+                if self.operator.process.poll() is None:
+                    self.operator.stop()
+                else:
+                    self.operator.process.stdout.close()
+
+    def come_and_go(self, cluster):
+        self.assertEqual([gpu["metadata"]["name"] for gpu in self.gpus()], ["gpu-0"])
+        # Two slices of the whole GPU: the second one fits only on a GPU that comes.
+        row = SERVICE["profile"]["rows"][0] | {"profile": "7g.80gb"}
+        spec = SERVICE | {"profile": {"format": "csv", "model": "vision", "rows": [row]}, "replicas": {"max": 2},
+                          "expects": {"requests_per_second": 80}}
+        cluster.create({"apiVersion": "berth.dev/v1alpha1", "kind": "GpuService",
+                        "metadata": {"name": "vision", "namespace": "lab"}, "spec": spec})
+        cluster.await_with_pods(lambda: self.serving() == ["gpu-0"], "a slice that serves")
+        first = cluster.items("pods")[0]["metadata"]["uid"]
+
+        cluster.add_gpu_node("b")
+        came = time.monotonic()
+        self.await_gpu(cluster, "gpu-1", lambda gpu: gpu["status"]["scheduling"] == "open")
+        listed = time.monotonic() - came
+        cluster.await_with_pods(lambda: self.serving() == ["gpu-0", "gpu-1"], "the new GPU in use")
+        print(f"listed after {listed:.1f} s, in use after {time.monotonic() - came:.1f} s (wanted {WITHIN_S} s)")
+        gpu = self.gpus()[1]
+        self.assertEqual(gpu["status"]["model"], "A100-80GB")
+        self.assertIn(first, [pod["metadata"]["uid"] for pod in cluster.items("pods")], "the other pod was not touched")
+        self.assertIn("node b", self.events("GpuAdded")[-1])
+
+        self.restart(cluster)
+        self.assertEqual(len(self.gpus()), 2)
+        cluster.await_with_pods(lambda: self.serving() == ["gpu-0", "gpu-1"], "the same slices after a kill")
+
+        cluster.remove_gpu_node("b")
+        self.await_gpu(cluster, "gpu-1", lambda gpu: gpu["status"]["health"] == "lost")
+        cluster.await_with_pods(lambda: len(cluster.items("resourceclaims")) == 1, "no claim on the lost GPU")
+        self.await_gpu(cluster, "gpu-1", lambda gpu: gpu["status"]["scheduling"] == "absent")
+
+        # Its number is taken by the next GPU of that model; the process is killed as soon as the GPU is there.
+        cluster.add_gpu_node("c")
+        self.restart(cluster)
+        self.await_gpu(cluster, "gpu-1", lambda gpu: gpu["status"]["scheduling"] == "open")
+        cluster.await_with_pods(lambda: self.serving() == ["gpu-0", "gpu-1"], "the next GPU in use")
+        self.assertEqual(len(self.gpus()), 2)
+        self.assertIn("node c", self.events("GpuAdded")[-1])
+        self.assertIn(first, [pod["metadata"]["uid"] for pod in cluster.items("pods")])
+
+    def restart(self, cluster):
+        self.operator.process.kill()
+        self.operator.process.wait()
+        self.operator.process.stdout.close()
+        self.operator = Operator(cluster)
+
+    def ask(self, path):
+        """The API does not answer while one session follows another."""
+        try:
+            status, answer = self.operator.ask(path)
+        except OSError:
+            return None
+        return answer if status == 200 else None
+
+    def gpus(self):
+        answer = self.ask("/v1/gpus")
+        return answer["items"] if answer else []
+
+    def serving(self):
+        answer = self.ask("/v1/tenants/lab/services/vision")
+        slices = answer.get("status", {}).get("slices", []) if answer else []
+        return sorted(each["gpu"] for each in slices if each["state"] == "serving")
+
+    def events(self, kind):
+        answer = self.ask("/v1/events?limit=500")
+        return [event["message"] for event in answer["items"] if event["kind"] == kind] if answer else []
+
+    def await_gpu(self, cluster, name, is_so):
+        def look():
+            cluster.run_pods()
+            return any(gpu["metadata"]["name"] == name and is_so(gpu) for gpu in self.gpus())
+        cluster.await_true(look, name, LOADED_S)
+
+
+if __name__ == "__main__":
+    real_cluster.skip_unless_built()
+    unittest.main()
