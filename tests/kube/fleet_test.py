@@ -1,14 +1,16 @@
 """GPUs that come and go: `berth operator` on a real API server, with pools that are published and withdrawn beside it."""
-import json
+import pathlib
+import subprocess
 import sys
 import time
-import pathlib
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import real_cluster
+from real_cluster import PROGRAM
 from services_test import PROFILES, SERVICE, Operator, ServiceCluster
 
+LEASE = ("--lease-seconds", "4,3,1")  # so that a killed operator is followed soon
 WITHIN_S = 10  # the bar for a GPU that comes
 LOADED_S = 60  # a machine that does other things, too
 
@@ -35,9 +37,11 @@ class Fleet(unittest.TestCase):
     def test_gpus_come_and_go(self):
         with FleetCluster() as cluster:
             cluster.begin()
-            self.operator = Operator(cluster)
+            self.operator = Operator(cluster, options=LEASE)
             try:
                 self.come_and_go(cluster)
+                self.assertEqual(self.operator.stop(), 0)
+                self.check_folder(pathlib.Path(cluster.folder.name))
             except AssertionError as failed:
                 raise AssertionError(f"{failed}\n{self.operator.log.read_text(encoding='utf-8')[-8000:]}") from failed
             finally:
@@ -77,20 +81,25 @@ class Fleet(unittest.TestCase):
         cluster.await_with_pods(lambda: len(cluster.items("resourceclaims")) == 1, "no claim on the lost GPU")
         self.await_gpu(cluster, "gpu-1", lambda gpu: gpu["status"]["scheduling"] == "absent")
 
-        # Its number is taken by the next GPU of that model; the process is killed as soon as the GPU is there.
+        # Its number is taken by the next GPU of that model.
         cluster.add_gpu_node("c")
-        self.restart(cluster)
         self.await_gpu(cluster, "gpu-1", lambda gpu: gpu["status"]["scheduling"] == "open")
         cluster.await_with_pods(lambda: self.serving() == ["gpu-0", "gpu-1"], "the next GPU in use")
         self.assertEqual(len(self.gpus()), 2)
         self.assertIn("node c", self.events("GpuAdded")[-1])
         self.assertIn(first, [pod["metadata"]["uid"] for pod in cluster.items("pods")])
 
+    def check_folder(self, folder):
+        """The records of a folder whose fleet has changed."""
+        for verb in (["verify", folder / "state"], ["usage", folder / "state", "--out", folder / "usage.jsonl"]):
+            run = subprocess.run([PROGRAM, "journal", *verb], capture_output=True, text=True, check=False)
+            self.assertEqual(run.returncode, 0, f"{verb}: {run.stdout}{run.stderr}")
+
     def restart(self, cluster):
         self.operator.process.kill()
         self.operator.process.wait()
         self.operator.process.stdout.close()
-        self.operator = Operator(cluster)
+        self.operator = Operator(cluster, options=LEASE)
 
     def ask(self, path):
         """The API does not answer while one session follows another."""

@@ -68,14 +68,14 @@ class ServiceCluster(Cluster):
 
 
 class Operator:
-    def __init__(self, cluster, data="state", kubeconfig=None, driver=DRIVER, is_standby=False):
+    def __init__(self, cluster, data="state", kubeconfig=None, driver=DRIVER, options=(), is_standby=False):
         folder = pathlib.Path(cluster.folder.name)
         config = folder / "berth.yaml"
         config.write_text(f"kubernetes: {{own: [{{driver: {driver}, pools: all}}]}}\n", encoding="utf-8")
         self.log = folder / f"{data}.log"
         with self.log.open("a", encoding="utf-8") as log:
             self.process = subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", kubeconfig or cluster.kubeconfig,
-                                             "--data", folder / data, "--listen", "127.0.0.1:0"],
+                                             "--data", folder / data, "--listen", "127.0.0.1:0", *options],
                                             stdout=subprocess.PIPE, stderr=log, text=True)
         if is_standby:
             return self.await_standby(cluster, folder / data)

@@ -402,6 +402,33 @@ TEST_F(RunOperatorTest, ASessionGoesOnWhileTheApiServerIsAway) {
   EXPECT_EQ(waits_for(200), 200) << read(folder_ + "/err");
 }
 
+TEST_F(RunOperatorTest, AGpuThatComesHasItsNumberAlsoAfterARestart) {
+  start();
+  const std::string address = url();
+  ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
+  cluster_.create(kube::kNodes, "", kube::testing::ready_node("b"));
+  cluster_.create(kube::kResourceSlices, "", kube::testing::nvidia_counters({.node = "b"}));
+  cluster_.create(kube::kResourceSlices, "", kube::testing::nvidia_devices({.node = "b"}));
+  const auto gpu_of = [&](const std::string& at) {
+    const auto reply = ask("GET", at + "/v1/gpus/gpu-1");
+    return reply ? reply->body : std::string();
+  };
+  EXPECT_TRUE(comes([&] { return gpu_of(address).find(R"("scheduling":"open")") != std::string::npos; }))
+      << read(folder_ + "/err");
+  EXPECT_THAT(gpu_of(address), HasSubstr("GPU-b-0"));
+  EXPECT_TRUE(comes([&] {  // events are shown once they are recorded
+    const auto events = ask("GET", address + "/v1/events?limit=500");
+    return events && events->body.find("model A100-80GB, node b") != std::string::npos;
+  })) << read(folder_ + "/err");
+  stop();
+  EXPECT_EQ(status_, 0) << failure_ << read(folder_ + "/err");
+  is_over_ = false;
+  start();
+  const std::string next = url();
+  ASSERT_FALSE(next.empty()) << failure_ << read(folder_ + "/err");
+  EXPECT_THAT(gpu_of(next), HasSubstr("GPU-b-0"));
+}
+
 TEST_F(RunOperatorTest, AFolderBelongsToOneCluster) {
   start();
   ASSERT_FALSE(url().empty()) << failure_ << read(folder_ + "/err");

@@ -45,6 +45,8 @@ std::string beginning_json(const Beginning& beginning) {
   return json.close_object().take();
 }
 
+bool is_of_beginning(const std::string& kind) { return kind == kOpened || kind == kFile || kind == kFolder; }
+
 std::string row_text(const yaml::Value& json, std::string_view key) { return json.at(key).text("a text"); }
 
 /// Nothing if its approval is unknown; other errors are in the report.
@@ -71,7 +73,7 @@ class HistoryReader {
 
   Result<void> take(const JournalRow& row) {
     const std::string& kind = row.entry.kind;
-    if (kind != kOpened && kind != kFile && kind != kFolder) return take_entry(row);
+    if (!is_of_beginning(kind)) return take_entry(row);
     const auto tree = json::parse_document(row.entry.body, "row", json::kNoLimits);
     if (!tree) return wrong(row, kOtherBody);
     if (row.entry.format > kClusterFormat) return wrong(row, "a later version has written it");
@@ -250,7 +252,7 @@ Result<std::string> fleet_at(JournalReader& reader, const std::optional<JournalS
     const auto rows = reader.read(next, kRows);
     if (!rows) return unreadable(rows.error());
     for (const JournalRow& row : *rows) {
-      if (row.entry.kind != kOpened && row.entry.kind != kFile && row.entry.kind != kFolder) return history.fleet_text();
+      if (!is_of_beginning(row.entry.kind)) return history.fleet_text();
       if (auto taken = history.take(row); !taken) return pass_on(taken.error());
     }
     if (rows->size() < kRows) return history.fleet_text();

@@ -67,8 +67,8 @@ inline constexpr int kSnapshotFormat = 2;
 
 /// The same, as far back as possible: all rows, or, if the first ones are gone, the older snapshot and all rows after
 /// it. `from_wall_us`: only what is needed for a window from that time of the world on, including the past that its
-/// policies may see; the newest snapshot that is early enough is then used. If GPUs were added, the history begins with a
-/// snapshot that has them.
+/// policies may see; the newest snapshot that is early enough is then used. If GPUs were added, the history begins
+/// with a snapshot that has them.
 [[nodiscard]] Result<std::optional<History>> read_long_history(JournalReader& reader, const std::string& path,
                                                                std::optional<std::int64_t> from_wall_us);
 

@@ -250,8 +250,8 @@ constexpr std::array kKeys = {
     ConfigKey{.name = "kubernetes.gpus_max",
               .value = "COUNT",
               .fallback = "4096",
-              .meaning = "The most GPUs that `berth operator` plans for, 1 to 4096; a new folder does not begin with more, and "
-                         "none beyond are added"},
+              .meaning = "The most GPUs that `berth operator` plans for, 1 to 4096; a new folder does not begin with "
+                         "more, and none beyond are added"},
 };
 
 }  // namespace
