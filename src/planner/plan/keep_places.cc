@@ -115,7 +115,8 @@ bool exchange(const Problem& problem, Schedule& schedule, const HeldPiece& held,
 
 class PlaceKeeping {
  public:
-  PlaceKeeping(const Problem& problem, Answer& answer) : rules_(without_floors(problem)), answer_(answer) {}
+  PlaceKeeping(const Problem& problem, Answer& answer)
+      : rules_(find_fault(problem, answer.schedule) ? without_floors(problem) : problem), answer_(answer) {}
 
   void run() {
     const std::vector<HeldPiece> standing = standing_of(rules_, answer_.schedule);

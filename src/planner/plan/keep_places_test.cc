@@ -2,9 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/core/rng.h"
+#include "planner/plan/detail/add_slices.h"
+#include "planner/plan/solve.h"
 #include "planner/window/check.h"
 #include "planner/window/testing/problems.h"
 
@@ -56,6 +62,15 @@ std::vector<std::vector<int>> owners_after(const Answer& answer) {
   return owners;
 }
 
+/// All pieces of all changes.
+std::vector<Piece> owners_of(const Answer& answer) {
+  std::vector<Piece> pieces;
+  for (const std::vector<Change>& changes : answer.schedule.gpus) {
+    for (const Change& change : changes) pieces.insert(pieces.end(), change.to.begin(), change.to.end());
+  }
+  return pieces;
+}
+
 using Owners = std::vector<std::vector<int>>;
 
 TEST(KeepPlaces, ServicesThatTradedPlacesStay) {
@@ -95,6 +110,28 @@ TEST(KeepPlaces, OnlyAlikeSlicesAreExchanged) {
   grown.schedule.gpus[0][0].to.push_back({.site = SiteIndex(5), .service = ServiceIndex(0), .use = 0});
   grown.objective = evaluate(problem, grown.schedule).objective;
   EXPECT_EQ(with_places_kept(problem, grown).schedule.gpus[0][0].to, grown.schedule.gpus[0][0].to);
+}
+
+TEST(KeepPlaces, NoRuleIsBrokenAndNothingIsLost) {
+  int exchanged = 0;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) {
+    Problem problem = testing::fleet_problem(Rng(seed).split("keep"), 2, 4, 8, seed % 2 == 0 ? 25 : 0);
+    for (std::size_t service = seed % 2; service < problem.services.size(); service += 2) {
+      for (double& load : problem.services[service].loads) load = 0;
+      problem.services[service].counts_slices = true;
+      problem.services[service].floor_rate = 1;
+    }
+    const Answer answer = solve(problem, {.nodes_max = 200});
+    if (answer.is_infeasible || find_fault(without_floors(problem), answer.schedule)) continue;
+    const bool keeps_floors = !find_fault(problem, answer.schedule);
+    const Answer kept = with_places_kept(problem, answer);
+    exchanged += owners_of(kept) != owners_of(answer) ? 1 : 0;
+    const Problem rules = keeps_floors ? problem : without_floors(problem);
+    EXPECT_EQ(find_fault(rules, kept.schedule), std::nullopt) << "seed " << seed;
+    EXPECT_GE(kept.objective, answer.objective - 1e-6) << "seed " << seed;
+    EXPECT_NEAR(kept.objective, evaluate(rules, kept.schedule).objective, 1e-9) << "seed " << seed;
+  }
+  EXPECT_GT(exchanged, 0);
 }
 
 }  // namespace
