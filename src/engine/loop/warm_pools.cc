@@ -18,8 +18,6 @@ namespace {
 constexpr std::int64_t kSecondsPerMinute = 60;
 constexpr std::int64_t kSecondsPerHour = 3600;
 constexpr std::int64_t kMinutesPerHour = 60;
-/// The idle minutes that a cold start is worth where nothing is said of its cost, as in `berth warm`.
-constexpr double kColdMinutes = 30;
 /// Seconds of a service that must be seen before what its owner expects of it no longer counts, as in forecasts.
 constexpr std::int64_t kExpectedSeconds = 100;
 

@@ -23,6 +23,8 @@ class ArchiveWriter;
 
 /// A service that was not asked for so long has no load.
 inline constexpr std::int64_t kQuietSeconds = 5;
+/// The idle minutes that a cold start is worth where nothing is said of its cost, as in `berth warm`.
+inline constexpr double kColdMinutes = 30;
 
 /// Keeps what was learned of each such service, by minutes, and decides when a minute begins, also the one in which a
 /// slice would be ready that is ordered now.

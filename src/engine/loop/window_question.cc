@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,12 +13,14 @@
 
 #include "engine/loop/constraints.h"
 #include "engine/loop/gain_text.h"
+#include "engine/loop/only_slices.h"
 #include "engine/loop/planned_floors.h"
 #include "engine/loop/planner_policy.h"
 #include "engine/loop/promises.h"
 #include "engine/loop/static_conflict.h"
 #include "planner/many_gpus/prune.h"
 #include "planner/plan/first_layout.h"
+#include "planner/plan/keep_places.h"
 #include "planner/plan/solve.h"
 #include "planner/window/carry.h"
 #include "planner/window/check.h"
@@ -204,8 +207,8 @@ class WindowSolver {
     planner::Problem problem = planner::make_problem(scenario_, frame_, moment_);
     problem.change_price =
         options_.gain_min_seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
-    const planner::Schedule known = is_first ? planner::Schedule() : left_of_previous(problem);
-    SolvedWindow solved = is_first ? solve_first(problem) : solve_as_far_as_floors_go(problem, limits(), known);
+    planner::Schedule known;
+    SolvedWindow solved = is_first ? solve_first(problem) : solve_window(problem, known);
     std::vector<double> gains(problem.gpus.size());
     if (!is_first && !solved.answer.is_infeasible) {
       planner::Pruned pruned = planner::without_low_value_changes(problem, std::move(solved.answer));
@@ -230,6 +233,45 @@ class WindowSolver {
  private:
   [[nodiscard]] planner::SearchLimits limits() const {
     return {.nodes_max = options_.nodes_max, .gap = options_.gap, .turn = question_.turn};
+  }
+
+  /// Solves the problem, and sets what the search began with. Where services with a warm pool would lose their only
+  /// slices while they have requests, those stay if that costs less than the cold starts and no floor is lower for it;
+  /// the problem is then the one with these slices pinned.
+  [[nodiscard]] SolvedWindow solve_window(planner::Problem& problem, planner::Schedule& known) const {
+    const bool has_pools = std::ranges::any_of(
+        scenario_.services, [](const ServiceSpec& spec) { return spec.ready.warm_pool.has_value(); });
+    known = left_of_previous(problem);
+    if (!has_pools) return solve_as_far_as_floors_go(problem, limits(), known);
+    const std::vector<OnlySlice> only = only_slices(scenario_, snapshot_, problem);
+    planner::Problem kept = with_slices_kept(problem, only);
+    SolvedWindow solved = solve_and_keep_places(problem, known);
+    const double cold_cost = cost_of(lost_slices(only, solved.answer.schedule), problem);
+    if (solved.answer.is_infeasible || cold_cost <= 0) return solved;
+    planner::Schedule kept_known = left_of_previous(kept);
+    SolvedWindow with = solve_and_keep_places(kept, kept_known);
+    const bool keeps_floors = std::ranges::equal(
+        kept.services, problem.services, std::greater_equal(), &planner::ServiceTerms::floor_rate,
+        &planner::ServiceTerms::floor_rate);
+    if (with.answer.is_infeasible || !keeps_floors || with.answer.objective + cold_cost < solved.answer.objective) {
+      return solved;
+    }
+    problem = std::move(kept);
+    known = std::move(kept_known);
+    return with;
+  }
+
+  [[nodiscard]] SolvedWindow solve_and_keep_places(planner::Problem& problem, const planner::Schedule& known) const {
+    SolvedWindow solved = solve_as_far_as_floors_go(problem, limits(), known);
+    solved.answer = planner::with_places_kept(problem, std::move(solved.answer));
+    return solved;
+  }
+
+  /// What it costs to lose the slices, as an objective: a second of a GPU is worth what one answers on average.
+  [[nodiscard]] static double cost_of(const std::vector<OnlySlice>& lost, const planner::Problem& problem) {
+    double seconds = 0;
+    for (const OnlySlice& each : lost) seconds += each.cold_gpu_seconds;
+    return seconds * value_per_second(problem) / static_cast<double>(problem.gpus.size());
   }
 
   /// Turns the problem into that of the first layout, and solves it.
