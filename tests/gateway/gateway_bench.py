@@ -1,7 +1,8 @@
-"""What a request costs in `berth gateway`, and how much later its answer is, compared with no gateway and with HAProxy: the
-part `cost` of tests/slices/bars.
+"""What a request costs in `berth gateway`, and how much later its answer is, compared with no gateway, with a plain loop that
+only passes bytes on, and with HAProxy: the part `cost` of tests/slices/bars.
 
-Two replicas that answer at once, requests of 3,000 bytes in an open loop. HAProxy is measured if it is installed.
+Two replicas that answer at once, requests of 3,000 bytes in an open loop. HAProxy is measured if it is installed. The
+processor time is user and system time of the process, as the kernel counts it.
 """
 
 import json
@@ -57,7 +58,7 @@ def haproxy(ports, folder):
 
 
 def passed_figures(load, ports, options):
-    """Through a gateway, and through HAProxy if it is installed."""
+    """Through a gateway, through a plain loop, and through HAProxy if it is installed."""
     from local_gateway import Gateway, UpStandIn, endpoint, service
     up = UpStandIn().start()
     try:
@@ -71,15 +72,27 @@ def passed_figures(load, ports, options):
                 passed = measure(load, gateway.port, PATH, gateway.process.pid, options)
             finally:
                 gateway.end()
+            plain = plain_figures(load, ports, options)
             rival = haproxy(ports, folder)
             other = None
             if rival is not None:
                 other = measure(load, rival[1], PATH, rival[0].pid, options)
                 rival[0].kill()
                 rival[0].wait()
-            return passed, other
+            return passed, plain, other
     finally:
         up.stop()
+
+
+def plain_figures(load, ports, options):
+    """Through a loop that passes bytes on and looks at none: the least that this machine needs for it now."""
+    loop = subprocess.Popen([load, "forward", *map(str, ports)], stdout=subprocess.PIPE, text=True)
+    try:
+        return measure(load, int(loop.stdout.readline()), PATH, loop.pid, options)
+    finally:
+        loop.kill()
+        loop.wait()
+        loop.stdout.close()
 
 
 def run(_, table, options):
@@ -90,18 +103,20 @@ def run(_, table, options):
     try:
         ports = [int(process.stdout.readline()) for process in processes]
         direct = measure(load, ports[0], PATH, processes[0].pid, options)
-        passed, other = passed_figures(load, ports, options)
+        passed, plain, other = passed_figures(load, ports, options)
     finally:
         for process in processes:
             process.kill()
             process.wait()
             process.stdout.close()
-    show(table, direct, passed, other)
+    show(table, direct, passed, plain, other)
 
 
-def show(table, direct, passed, other):
+def show(table, direct, passed, plain, other):
     table.show("requests that were not answered well", passed["bad"], "{:.0f}", "0", ("at most", 0))
     table.show("the gateway: microseconds of processor time per request", passed["cpu_us"], "{:.0f}", "aim 60", ("at most", 150))
+    table.show("a plain loop: microseconds of processor time per request", plain["cpu_us"], "{:.0f}")
+    table.show("the gateway, in plain loops", passed["cpu_us"] / plain["cpu_us"], "{:.2f}")
     table.show("p50 added, ms", (passed["p50_us"] - direct["p50_us"]) / 1000, "{:.2f}")
     table.show("p99 added, ms", (passed["p99_us"] - direct["p99_us"]) / 1000, "{:.2f}", "", ("at most", 3))
     table.show("p99 without a gateway, ms", direct["p99_us"] / 1000, "{:.2f}")

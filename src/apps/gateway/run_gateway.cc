@@ -33,8 +33,7 @@ constexpr std::chrono::milliseconds kSignalPause{20};
 
 constexpr Micros kRequestTimeout = Micros::seconds(120);
 
-constexpr unsigned kThreads = 8;
-constexpr unsigned kConnections = kThreads * edges::kHttpThreadConnectionCountMax;
+constexpr unsigned kConnections = 800;
 constexpr unsigned kLargeBodies = 32;
 constexpr std::size_t kHeaderBytes = 8'192;
 
@@ -67,8 +66,7 @@ edges::HttpServerOptions server_options(const serving::GatewayRequest& request) 
           .target_bytes_max = kHeaderBytes,
           .header_bytes_max = kHeaderBytes,
           .connection_count_max = kConnections,
-          .request_timeout = kRequestTimeout,
-          .thread_count = kThreads};
+          .request_timeout = kRequestTimeout};
 }
 
 std::string address_text(const std::string& host, std::uint16_t port) {
@@ -113,11 +111,12 @@ Result<void> serve_requests(const serving::GatewayRequest& request, const edges:
                                                 .silence_max = Micros::seconds(request.silence_seconds)});
   server.start(*client);
   take_last_table(file, server, outside);
-  auto http = edges::start_http_server(server_options(request), server);
+  auto http = edges::start_turned_http_server(server_options(request), server);
   if (!http) {
     server.stop(Micros(0));
     return pass_on(http.error());
   }
+  client->take_guest({.descriptor = (*http)->descriptor(), .turn = [&http] { return (*http)->turn(); }});
   MetricsHandler metrics_handler(server);
   auto metrics = start_metrics(request, metrics_handler);
   if (!metrics) {

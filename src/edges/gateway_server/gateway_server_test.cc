@@ -32,9 +32,10 @@ class GatewayServerTest : public ::testing::Test {
  protected:
   GatewayServerTest() {
     server_.start(*client_);
-    auto started = start_http_server({.connection_count_max = 400, .thread_count = 4}, server_);
+    auto started = start_turned_http_server({.connection_count_max = 400}, server_);
     EXPECT_TRUE(started);
     http_ = *std::move(started);
+    client_->take_guest({.descriptor = http_->descriptor(), .turn = [this] { return http_->turn(); }});
   }
   ~GatewayServerTest() override { end(Micros(0)); }
 
@@ -75,7 +76,7 @@ class GatewayServerTest : public ::testing::Test {
 
   GatewayServer server_{{.name = "g"}};
   std::optional<CurlStreamClient> client_{std::in_place};
-  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<TurnedHttpServer> http_;
 };
 
 TEST_F(GatewayServerTest, PassesWhatAReplicaAnswers) {

@@ -76,9 +76,10 @@ class ReplicaPeerTest : public ::testing::Test {
  protected:
   ReplicaPeerTest() {
     server_.start(*client_);
-    auto started = start_http_server({}, server_);
+    auto started = start_turned_http_server({}, server_);
     EXPECT_TRUE(started);
     http_ = *std::move(started);
+    client_->take_guest({.descriptor = http_->descriptor(), .turn = [this] { return http_->turn(); }});
   }
   ~ReplicaPeerTest() override {
     server_.stop(Micros(0));
@@ -107,7 +108,7 @@ class ReplicaPeerTest : public ::testing::Test {
 
   GatewayServer server_{{.name = "g"}};
   std::optional<CurlStreamClient> client_{std::in_place};
-  std::unique_ptr<HttpServer> http_;
+  std::unique_ptr<TurnedHttpServer> http_;
   std::uint64_t table_number_ = 0;
 };
 

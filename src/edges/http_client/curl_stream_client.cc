@@ -11,6 +11,8 @@ CurlStreamClient::CurlStreamClient(const StreamClientOptions& options)
 
 CurlStreamClient::~CurlStreamClient() = default;
 
+void CurlStreamClient::take_guest(StreamClientGuest guest) { loop_->take_guest(std::move(guest)); }
+
 void CurlStreamClient::start(HttpCall call, std::unique_ptr<HttpReplyReader> reader) {
   loop_->start(std::move(call), std::move(reader));
 }

@@ -18,6 +18,7 @@
 #include "edges/http_server/detail/late_answers.h"
 #include "edges/http_server/detail/listener.h"
 #include "edges/http_server/detail/response.h"
+#include "edges/http_server/detail/resumer.h"
 #include "edges/http_server/detail/streams.h"
 #include "edges/http_server/detail/waiting_connections.h"
 
@@ -48,6 +49,11 @@ constexpr std::size_t kSmallPoolBytesMin = 8'192;
 
 constexpr const char* kUnsendable = "the handler's answer has a header that cannot be sent";
 
+// A turn ends after so many runs, even if there is more to do: others wait for their turn.
+constexpr int kRunsOfTurnMax = 4;
+
+enum class Threads { kOwn, kOfCaller };
+
 HttpServerOptions within_limits(HttpServerOptions options) {
   const std::uint64_t limit = std::uint64_t{options.thread_count} * kHttpThreadConnectionCountMax;
   if (options.connection_count_max > limit) options.connection_count_max = static_cast<unsigned>(limit);
@@ -61,15 +67,19 @@ HttpRefusal with_request(const Exchange& exchange) {
   return refusal;
 }
 
-class MicroHttpServer final : public HttpServer {
+class MicroHttpServer final : public TurnedHttpServer {
  public:
   MicroHttpServer(HttpServerOptions options, HttpHandler& handler, std::uint16_t port)
-      : options_(within_limits(std::move(options))), handler_(handler), port_(port), hub_(options_.comment_interval) {}
+      : options_(std::move(options)), handler_(handler), port_(port) {}
   ~MicroHttpServer() override { stop(); }
   MicroHttpServer(const MicroHttpServer&) = delete;
   MicroHttpServer& operator=(const MicroHttpServer&) = delete;
 
-  [[nodiscard]] bool start(int listening_socket);
+  /// Takes the listener's socket, unless it fails before.
+  [[nodiscard]] bool start(detail::Listener& listener, Threads threads);
+
+  [[nodiscard]] int descriptor() const override { return resumer_->descriptor(); }
+  [[nodiscard]] std::optional<Micros> turn() override;
 
   [[nodiscard]] std::uint16_t port() const override { return port_; }
   void wake_streams() override { hub_.wake_all(); }
@@ -108,8 +118,10 @@ class MicroHttpServer final : public HttpServer {
   const HttpServerOptions options_;
   HttpHandler& handler_;
   const std::uint16_t port_;
-  detail::StreamHub hub_;
-  const std::shared_ptr<LateHub> late_hub_ = std::make_shared<LateHub>();  ///< replies may outlive the server
+  // Replies may outlive the server.
+  const std::shared_ptr<detail::Resumer> resumer_ = std::make_shared<detail::Resumer>();
+  const std::shared_ptr<LateHub> late_hub_ = std::make_shared<LateHub>(resumer_);
+  detail::StreamHub hub_{options_.comment_interval, resumer_};
   detail::LargeBodies large_bodies_{options_.large_body_count_max};
   detail::LargeAnswers large_answers_{options_.large_answer_bytes_min, options_.large_answer_bytes_max};
   detail::WaitingConnections waiting_{options_.request_timeout, options_.connection_count_max};
@@ -138,22 +150,38 @@ void turn_chunks_off(MHD_Response& response) {
   MHD_set_response_options(&response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 }
 
-bool MicroHttpServer::start(int listening_socket) {
-  const unsigned threads = options_.thread_count;
+bool MicroHttpServer::start(detail::Listener& listener, Threads threads) {
+  const bool is_turned = threads == Threads::kOfCaller;
+  const unsigned thread_count = is_turned ? 1 : options_.thread_count;
   // Each thread has its share of the library's limit, but may get more than its share of the connections.
-  const unsigned limit =
-      std::min(options_.connection_count_max + kSurplusCountMax, kThreadConnectionCountMax) * threads;
+  const unsigned wanted = options_.connection_count_max + kSurplusCountMax;
+  const unsigned limit = is_turned ? wanted : std::min(wanted, kThreadConnectionCountMax) * thread_count;
   const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor +
                                  std::min(kPoolBytesMin, 2 * options_.header_bytes_max + kSmallPoolBytesMin);
-  const unsigned flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME;
+  const unsigned flags = (is_turned ? MHD_USE_EPOLL : MHD_USE_EPOLL_INTERNAL_THREAD) | MHD_ALLOW_SUSPEND_RESUME;
   daemon_ = MHD_start_daemon(
-      flags, 0, nullptr, nullptr, &MicroHttpServer::on_request, this, MHD_OPTION_LISTEN_SOCKET, listening_socket,
+      flags, 0, nullptr, nullptr, &MicroHttpServer::on_request, this, MHD_OPTION_LISTEN_SOCKET, listener.socket(),
       MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT, pool_bytes, MHD_OPTION_CONNECTION_TIMEOUT,
       whole_seconds(options_.idle_timeout), MHD_OPTION_URI_LOG_CALLBACK, &MicroHttpServer::on_target, this,
       MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &MicroHttpServer::on_completed,
       this, MHD_OPTION_NOTIFY_CONNECTION, &MicroHttpServer::on_connection, this,
-      threads > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, threads, MHD_OPTION_END);
-  return daemon_ != nullptr;
+      thread_count > 1 ? MHD_OPTION_THREAD_POOL_SIZE : MHD_OPTION_END, thread_count, MHD_OPTION_END);
+  if (daemon_ == nullptr) return false;
+  listener.release();
+  if (!is_turned) return true;
+  const auto* info = MHD_get_daemon_info(daemon_, MHD_DAEMON_INFO_EPOLL_FD);
+  return info != nullptr && resumer_->wake_whoever_turns(info->epoll_fd);
+}
+
+std::optional<Micros> MicroHttpServer::turn() {
+  resumer_->begin_turn();
+  for (int i = 0; i < kRunsOfTurnMax; ++i) {
+    MHD_run(daemon_);
+    MHD_UNSIGNED_LONG_LONG wait_ms = 0;
+    if (MHD_get_timeout(daemon_, &wait_ms) != MHD_YES) return std::nullopt;
+    if (wait_ms > 0) return Micros(static_cast<std::int64_t>(wait_ms) * 1000);
+  }
+  return Micros(0);
 }
 
 void* MicroHttpServer::on_target(void* server, const char* target, MHD_Connection* /*connection*/) noexcept {
@@ -322,21 +350,30 @@ MHD_Result MicroHttpServer::refuse_early(MHD_Connection& connection, const Excha
   return detail::send_early(connection, response, exchange.is_head()) ? MHD_YES : MHD_NO;
 }
 
-}  // namespace
-
-Result<std::unique_ptr<HttpServer>> start_http_server(const HttpServerOptions& options, HttpHandler& handler) {
+Result<std::unique_ptr<MicroHttpServer>> start_server(const HttpServerOptions& options, HttpHandler& handler,
+                                                      Threads threads) {
   ENSURE(options.body_bytes_max > 0 && options.target_bytes_max > 0 && options.header_bytes_max > 0);
   ENSURE(options.connection_count_max > 0 && options.thread_count > 0);
   ENSURE(options.idle_timeout.count() > 0 && options.comment_interval.count() > 0);
   auto listener = detail::listen_at(options.host, options.port);
   if (!listener) return pass_on(listener.error());
   auto server = std::make_unique<MicroHttpServer>(options, handler, listener->port());
-  if (!server->start(listener->socket())) {
+  if (!server->start(*listener, threads)) {
     return fail(ErrorCode::kUnavailable,
-                fmt::format("{}:{}: cannot start the HTTP server's threads", options.host, listener->port()));
+                fmt::format("{}:{}: cannot start the HTTP server", options.host, listener->port()));
   }
-  listener->release();
   return server;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<HttpServer>> start_http_server(const HttpServerOptions& options, HttpHandler& handler) {
+  return start_server(within_limits(options), handler, Threads::kOwn);
+}
+
+Result<std::unique_ptr<TurnedHttpServer>> start_turned_http_server(const HttpServerOptions& options,
+                                                                   HttpHandler& handler) {
+  return start_server(options, handler, Threads::kOfCaller);
 }
 
 }  // namespace berth::edges

@@ -10,10 +10,12 @@
 #include "base/core/instant.h"
 #include "base/core/result.h"
 #include "domain/ports/http_server.h"
+#include "domain/ports/turned_http_server.h"
 
 namespace berth::edges {
 
-/// How many connections a thread of the server can reliably serve; see http_server.cc.
+/// How many connections a thread of the server can reliably serve; see http_server.cc. A `TurnedHttpServer` has no such
+/// limit.
 inline constexpr unsigned kHttpThreadConnectionCountMax = 100;
 
 struct HttpServerOptions {
@@ -54,5 +56,9 @@ struct HttpServerOptions {
 /// begins with "HOST:PORT". Requires: positive limits, times and thread count.
 [[nodiscard]] Result<std::unique_ptr<HttpServer>> start_http_server(const HttpServerOptions& options,
                                                                     HttpHandler& handler);
+
+/// As `start_http_server`, without `thread_count` and its limit on connections.
+[[nodiscard]] Result<std::unique_ptr<TurnedHttpServer>> start_turned_http_server(const HttpServerOptions& options,
+                                                                                 HttpHandler& handler);
 
 }  // namespace berth::edges

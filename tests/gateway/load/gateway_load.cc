@@ -1,6 +1,7 @@
 // For measuring a gateway:
 //
 //   berth_gateway_load answer                          a replica that answers each request at once; prints its port
+//   berth_gateway_load forward PORT [PORT]             a plain loop that passes bytes on; prints its port
 //   berth_gateway_load send PORT PATH RATE SECONDS     requests of 3 KB in an open loop; prints figures as JSON
 //
 // The first tenth of the requests is sent and not counted. Times count from when a request should have been sent.
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -17,6 +19,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 #include "open_loop_client.h"
@@ -57,22 +60,75 @@ void answer_all(int socket) {
   ::close(socket);
 }
 
-int answer_at_once() {
-  const int listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+sockaddr_in loopback(std::uint16_t port) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_port = htons(port);
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+/// At any free port, which it prints. Negative: a failure.
+int listen_and_say() {
+  const int listening = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address = loopback(0);
   socklen_t size = sizeof(address);
   if (::bind(listening, reinterpret_cast<const sockaddr*>(&address), size) != 0 || ::listen(listening, 256) != 0 ||
       ::getsockname(listening, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
-    return 1;
+    return -1;
   }
   fmt::print("{}\n", ntohs(address.sin_port));
   std::fflush(stdout);
+  return listening;
+}
+
+int answer_at_once() {
+  const int listening = listen_and_say();
   while (true) {
     const int socket = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0) return 1;
     std::thread(answer_all, socket).detach();
+  }
+}
+
+/// What a gateway on this machine cannot do without: two reads, two writes, and a wait for each. Each client has a
+/// connection of its own to a replica; a message is passed on as it was read, and nothing of it is looked at.
+int forward(const std::vector<std::uint16_t>& ports) {
+  const int listening = listen_and_say();
+  const int waited = ::epoll_create1(EPOLL_CLOEXEC);
+  const auto watch = [waited](int socket) {
+    epoll_event event{.events = EPOLLIN, .data = {.fd = socket}};
+    ::epoll_ctl(waited, EPOLL_CTL_ADD, socket, &event);
+  };
+  watch(listening);
+  std::unordered_map<int, int> others;
+  std::vector<char> part(65'536);
+  std::size_t accepted_count = 0;
+  while (true) {
+    epoll_event event{};
+    if (::epoll_wait(waited, &event, 1, -1) < 0) return 1;
+    if (event.data.fd == listening) {
+      const int client = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
+      const int replica = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      const sockaddr_in address = loopback(ports[accepted_count++ % ports.size()]);
+      if (::connect(replica, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0) return 1;
+      const int on = 1;
+      for (const int each : {client, replica}) {
+        ::setsockopt(each, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+        watch(each);
+      }
+      others[client] = replica;
+      others[replica] = client;
+      continue;
+    }
+    const int from = event.data.fd;
+    const ssize_t count = ::recv(from, part.data(), part.size(), 0);
+    if (count > 0 && ::send(others[from], part.data(), static_cast<std::size_t>(count), MSG_NOSIGNAL) == count)
+      continue;
+    for (const int each : {others[from], from}) {
+      ::close(each);
+      others.erase(each);
+    }
   }
 }
 
@@ -110,10 +166,15 @@ int main(int argc, char** argv) {
   using namespace berth::gateway_load;
   const std::string_view verb = argc > 1 ? argv[1] : "";
   if (verb == "answer" && argc == 2) return answer_at_once();
+  if (verb == "forward" && argc > 2) {
+    std::vector<std::uint16_t> ports;
+    for (int i = 2; i < argc; ++i) ports.push_back(static_cast<std::uint16_t>(std::atoi(argv[i])));
+    return forward(ports);
+  }
   if (verb == "send" && argc == 6) {
     return send_requests(static_cast<std::uint16_t>(std::atoi(argv[2])), argv[3], std::atoll(argv[4]),
                          std::atoll(argv[5]));
   }
-  fmt::print(stderr, "berth_gateway_load: wanted answer, or send PORT PATH RATE SECONDS\n");
+  fmt::print(stderr, "berth_gateway_load: wanted answer, forward PORT .., or send PORT PATH RATE SECONDS\n");
   return 2;
 }

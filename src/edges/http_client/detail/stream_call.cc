@@ -17,6 +17,9 @@ constexpr int kAcknowledgedMax = 3;
 // A kept connection can end between its choice and its use.
 constexpr int kPeersMax = 3;
 
+// libcurl sends such a body in one piece with the headers, if it has its bytes: the server then is woken once.
+constexpr std::size_t kBytesAtOnceMax = std::size_t{32} << 10U;
+
 // No header of libcurl's own: the call says what is sent. "Expect" would delay large bodies.
 constexpr std::array<const char*, 2> kLeftOut = {"Expect:", "Accept:"};
 
@@ -44,22 +47,10 @@ Result<void> StreamCall::prepare(EasyPointer easy) {
   curl_easy_setopt(handle, CURLOPT_URL, call_.url.c_str());
   curl_easy_setopt(handle, CURLOPT_HTTPHEADER, headers_.get());
   curl_easy_setopt(handle, CURLOPT_NOBODY, call_.method == "HEAD" ? 1L : 0L);
-  if (call_.method == "HEAD") {
-    // NOBODY says it all.
-  } else if (!body().empty() || call_.method == "PUT" || call_.method == "POST") {
-    // The body is read by a function that cannot go back: otherwise libcurl sends it again, over another connection,
-    // if a kept one breaks before the answer.
-    curl_easy_setopt(handle, CURLOPT_POST, 1L);
-    curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body().size()));
-    curl_easy_setopt(handle, CURLOPT_READFUNCTION, &StreamCall::on_read);
-    curl_easy_setopt(handle, CURLOPT_READDATA, this);
-  } else {
-    curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
-  }
+  set_body();
   curl_easy_setopt(handle, CURLOPT_CUSTOMREQUEST, call_.method.c_str());
-  // Without a body nothing else keeps libcurl from sending it again if a kept connection breaks before the answer.
-  const bool may_be_sent_again = call_.method == "GET" || call_.method == "HEAD" || !body().empty();
-  curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, may_be_sent_again ? 0L : 1L);
+  // Without a body a call that may not be sent again takes no chances with a kept connection.
+  curl_easy_setopt(handle, CURLOPT_FRESH_CONNECT, body().empty() && !may_be_sent_again() ? 1L : 0L);
   curl_easy_setopt(handle, CURLOPT_HEADERFUNCTION, (&receive<StreamCall, &StreamCall::take_header>));
   curl_easy_setopt(handle, CURLOPT_HEADERDATA, this);
   curl_easy_setopt(handle, CURLOPT_WRITEFUNCTION, (&receive<StreamCall, &StreamCall::take_body>));
@@ -69,7 +60,27 @@ Result<void> StreamCall::prepare(EasyPointer easy) {
   return {};
 }
 
-// A call with a peer to check opens no connection itself, and before its request is sent it says over which one.
+bool StreamCall::may_be_sent_again() const {
+  return body().empty() && (call_.method == "GET" || call_.method == "HEAD");
+}
+
+void StreamCall::set_body() {
+  CURL* const handle = easy_.get();
+  if (call_.method == "HEAD") return;  // NOBODY says it all
+  if (body().empty() && call_.method != "PUT" && call_.method != "POST") {
+    curl_easy_setopt(handle, CURLOPT_HTTPGET, 1L);
+    return;
+  }
+  const bool is_at_once = body().size() <= kBytesAtOnceMax;
+  curl_easy_setopt(handle, CURLOPT_POST, 1L);
+  curl_easy_setopt(handle, CURLOPT_POSTFIELDS, is_at_once ? body().data() : nullptr);
+  curl_easy_setopt(handle, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(body().size()));
+  curl_easy_setopt(handle, CURLOPT_READFUNCTION, &StreamCall::on_read);
+  curl_easy_setopt(handle, CURLOPT_READDATA, this);
+}
+
+// A call with a peer to check opens no connection itself, and before its request is sent it says over which one. If a
+// kept connection breaks before the answer, libcurl would send the request again over another one: it asks first.
 void StreamCall::set_connection_options() {
   CURL* const handle = easy_.get();
   const bool has_peer = call_.peer != nullptr;
@@ -77,7 +88,7 @@ void StreamCall::set_connection_options() {
   curl_easy_setopt(handle, CURLOPT_OPENSOCKETDATA, this);
   curl_easy_setopt(handle, CURLOPT_SOCKOPTFUNCTION, has_peer ? &StreamCall::on_opened : nullptr);
   curl_easy_setopt(handle, CURLOPT_SOCKOPTDATA, this);
-  curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, has_peer ? &StreamCall::on_request : nullptr);
+  curl_easy_setopt(handle, CURLOPT_PREREQFUNCTION, &StreamCall::on_request);
   curl_easy_setopt(handle, CURLOPT_PREREQDATA, this);
 }
 
@@ -106,17 +117,24 @@ curl_socket_t StreamCall::give_connection() {
     wants_peer_ = true;
     return CURL_SOCKET_BAD;
   }
-  peers_.insert_or_assign(connection_->local_port(), call_.peer->identity);
+  all_.peers.insert_or_assign(connection_->local_port(), call_.peer->identity);
   const curl_socket_t socket = connection_->release();
   connection_.reset();
   return socket;
 }
 
 bool StreamCall::may_send(int local_port) {
-  const auto peer = peers_.find(static_cast<std::uint16_t>(local_port));
-  if (peer != peers_.end() && peer->second == call_.peer->identity) return true;
-  wants_peer_ = true;
-  return false;
+  if (was_sent_) {
+    stop_ = Stop::kSentAlready;
+    return false;
+  }
+  if (call_.peer != nullptr) {
+    const auto peer = all_.peers.find(static_cast<std::uint16_t>(local_port));
+    wants_peer_ = peer == all_.peers.end() || peer->second != call_.peer->identity;
+    if (wants_peer_) return false;
+  }
+  was_sent_ = !may_be_sent_again();
+  return true;
 }
 
 curl_socket_t StreamCall::on_open(void* call, curlsocktype /*purpose*/, curl_sockaddr* /*address*/) noexcept {
@@ -145,6 +163,8 @@ Result<void> StreamCall::outcome(CURLcode code) const {
     case Stop::kHeadersTooLarge:
       return fail(ErrorCode::kUnavailable,
                   fmt::format("{}: wanted headers of at most {} bytes, found more", call_.url, kHeaderBytesMax));
+    case Stop::kSentAlready:
+      return fail(ErrorCode::kUnavailable, fmt::format("{}: its connection broke", call_.url));
   }
   if (has_failed()) return pass_on(no_memory());
   // libcurl would have sent it again, over another connection.
@@ -174,10 +194,16 @@ Error StreamCall::timeout_error(Micros silence_max) const {
 // A server that sends small parts without TCP_NODELAY waits for the acknowledgement of one before it sends the next,
 // and over a kept connection the system delays it by 40 ms.
 void StreamCall::acknowledge() {
+  is_unacknowledged_ = false;
   if (socket_ == CURL_SOCKET_BAD || acknowledged_count_ >= kAcknowledgedMax) return;
   ++acknowledged_count_;
   const int on = 1;
   ::setsockopt(socket_, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof(on));
+}
+
+void StreamCall::note_unacknowledged() {
+  if (std::exchange(is_unacknowledged_, true)) return;
+  all_.unacknowledged.push_back(number_);
 }
 
 std::size_t StreamCall::take_header(std::string_view line) {
@@ -199,7 +225,7 @@ std::size_t StreamCall::take_header(std::string_view line) {
 void StreamCall::end_head() {
   if (head_.status < 200) return;
   is_head_given_ = true;
-  acknowledge();
+  note_unacknowledged();
   reader_->on_head(std::move(head_));
 }
 
@@ -208,7 +234,7 @@ std::size_t StreamCall::take_body(std::string_view bytes) {
     is_curl_paused_ = true;
     return CURL_WRITEFUNC_PAUSE;  // libcurl keeps these bytes
   }
-  acknowledge();
+  note_unacknowledged();
   is_paused_ = reader_->on_bytes(bytes) == HttpReading::kPaused;
   return bytes.size();
 }

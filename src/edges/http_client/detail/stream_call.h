@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/core/result.h"
 #include "domain/ports/http_stream_client.h"
@@ -25,12 +26,18 @@ void prepare_for_streams(CURL* easy, const StreamClientOptions& options);
 /// Which connection was checked for whom: by the port of this side, which no other connection to the same server has.
 using CheckedPeers = std::unordered_map<std::uint16_t, std::string>;
 
+/// What the calls of a loop have in common.
+struct StreamCalls {
+  CheckedPeers peers = {};                          ///< of the connections that libcurl has
+  std::vector<HttpCallNumber> unacknowledged = {};  ///< of which something arrived since `acknowledge`
+};
+
 /// Used by one thread alone.
 class StreamCall : public Receiving {
  public:
-  /// The peers are borrowed.
-  StreamCall(HttpCallNumber number, HttpCall call, std::unique_ptr<HttpReplyReader> reader, CheckedPeers& peers)
-      : number_(number), call_(std::move(call)), reader_(std::move(reader)), peers_(peers) {}
+  /// `all` is borrowed.
+  StreamCall(HttpCallNumber number, HttpCall call, std::unique_ptr<HttpReplyReader> reader, StreamCalls& all)
+      : number_(number), call_(std::move(call)), reader_(std::move(reader)), all_(all) {}
   StreamCall(const StreamCall&) = delete;
   StreamCall& operator=(const StreamCall&) = delete;
 
@@ -46,7 +53,7 @@ class StreamCall : public Receiving {
   [[nodiscard]] Result<void> outcome(CURLcode code) const;
 
   /// Whether libcurl ended it before anything was sent, because it needs a connection that is checked first.
-  [[nodiscard]] bool wants_peer() const { return wants_peer_ && body_sent_ == 0; }
+  [[nodiscard]] bool wants_peer() const { return wants_peer_ && !was_sent_; }
   /// Begins to make that connection.
   [[nodiscard]] Result<void> connect_to_peer();
   [[nodiscard]] PeerConnection* peer_connection() { return connection_.get(); }
@@ -56,6 +63,8 @@ class StreamCall : public Receiving {
 
   /// The socket that libcurl uses for it now.
   void set_socket(curl_socket_t socket) { socket_ = socket; }
+  /// Acknowledges what has arrived of an answer that is not complete.
+  void acknowledge();
   /// Goes on if it is paused. A failure is the end of the call.
   [[nodiscard]] CURLcode resume();
   /// Whether it has waited for longer than it may.
@@ -63,11 +72,10 @@ class StreamCall : public Receiving {
   [[nodiscard]] Error timeout_error(Micros silence_max) const;
 
  private:
-  enum class Stop { kNone, kHeadersTooLarge };
+  enum class Stop { kNone, kHeadersTooLarge, kSentAlready };
 
   [[nodiscard]] const std::string& body() const { return call_.shared_body ? *call_.shared_body : call_.body; }
-  /// Acknowledges what has arrived.
-  void acknowledge();
+  void note_unacknowledged();
   void end_head();
   // Called back by libcurl.
   [[nodiscard]] std::size_t take_header(std::string_view line);
@@ -76,6 +84,8 @@ class StreamCall : public Receiving {
 
   [[nodiscard]] curl_socket_t give_connection();
   [[nodiscard]] bool may_send(int local_port);
+  [[nodiscard]] bool may_be_sent_again() const;
+  void set_body();
   void set_connection_options();
 
   static curl_socket_t on_open(void* call, curlsocktype purpose, struct curl_sockaddr* address) noexcept;
@@ -86,11 +96,13 @@ class StreamCall : public Receiving {
   const HttpCallNumber number_;
   HttpCall call_;
   const std::unique_ptr<HttpReplyReader> reader_;
-  CheckedPeers& peers_;
+  StreamCalls& all_;
   EasyPointer easy_{nullptr, &curl_easy_cleanup};
   HeaderList headers_{nullptr, &curl_slist_free_all};
   curl_socket_t socket_ = CURL_SOCKET_BAD;
   int acknowledged_count_ = 0;
+  bool is_unacknowledged_ = false;
+  bool was_sent_ = false;  ///< and must not be sent again
   std::size_t body_sent_ = 0;
   HttpReplyHead head_;
   bool is_head_given_ = false;

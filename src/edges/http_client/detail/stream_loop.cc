@@ -76,17 +76,19 @@ void StreamLoop::start(HttpCall call, std::unique_ptr<HttpReplyReader> reader) {
   const HttpCallNumber number = ++last_number_;
   order({.kind = OrderKind::kStart,
          .number = number,
-         .call = std::make_unique<StreamCall>(number, std::move(call), std::move(reader), peers_)});
+         .call = std::make_unique<StreamCall>(number, std::move(call), std::move(reader), all_)});
+}
+
+void StreamLoop::take_guest(StreamClientGuest guest) {
+  order({.kind = OrderKind::kGuest, .number = 0, .call = nullptr, .guest = std::move(guest)});
 }
 
 void StreamLoop::order(Order order) {
-  bool is_first = false;
   {
     const std::scoped_lock lock(mutex_);
-    is_first = orders_.empty();
     orders_.push_back(std::move(order));
+    if (std::exchange(is_thread_awake_, true)) return;
   }
-  if (!is_first) return;  // whoever gave the first one wakes the thread
   const std::uint64_t one = 1;
   ENSURE(::write(wake_.number(), &one, sizeof(one)) == sizeof(one));
 }
@@ -94,39 +96,81 @@ void StreamLoop::order(Order order) {
 void StreamLoop::run() {
   while (!is_stopped_) {
     wait_and_move();
-    carry_out_orders();
-    if (timer_ && Clock::now() >= *timer_) {
-      timer_.reset();
-      move_bytes(CURL_SOCKET_TIMEOUT, 0);
-    }
-    end_complete();
-    end_late();
+    move_all();
   }
   while (!calls_.empty()) end(calls_.begin()->first, fail(ErrorCode::kInterrupted, "the client stops"));
+  is_guest_due_ = true;  // for the answers that those calls were waited for
+  turn_guest();
+}
+
+/// After this nothing is left that can be done without waiting.
+void StreamLoop::move_all() {
+  end_complete();
+  acknowledge();
+  turn_guest();
+  carry_out_orders();
+  if (timer_ && Clock::now() >= *timer_) {
+    timer_.reset();
+    move_bytes(CURL_SOCKET_TIMEOUT, 0);
+  }
+  end_complete();
+  end_late();
 }
 
 int StreamLoop::wait_ms() const {
-  if (calls_.empty() && !timer_) return -1;
-  auto until = calls_.empty() ? *timer_ : next_sweep_;
-  if (timer_) until = std::min(until, *timer_);
-  const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - Clock::now());
+  std::optional<Clock::time_point> until = timer_;
+  const auto note = [&until](Clock::time_point at) { until = until ? std::min(*until, at) : at; };
+  if (!calls_.empty()) note(next_sweep_);
+  if (guest_turn_at_) note(*guest_turn_at_);
+  if (!until) return -1;
+  const auto left = std::chrono::ceil<std::chrono::milliseconds>(*until - Clock::now());
   return static_cast<int>(std::clamp<std::int64_t>(left.count(), 0, 1000));
 }
 
 void StreamLoop::wait_and_move() {
+  int timeout_ms = is_guest_due_ ? 0 : wait_ms();
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!orders_.empty()) timeout_ms = 0;
+    is_thread_awake_ = timeout_ms == 0;
+  }
   std::array<epoll_event, kEventsMax> events{};
-  const int count = ::epoll_wait(waited_.number(), events.data(), static_cast<int>(events.size()), wait_ms());
+  const int count = ::epoll_wait(waited_.number(), events.data(), static_cast<int>(events.size()), timeout_ms);
+  {
+    const std::scoped_lock lock(mutex_);
+    is_thread_awake_ = true;
+  }
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
-    if (event.data.fd == wake_.number()) {
-      std::uint64_t wakes = 0;
-      [[maybe_unused]] const ssize_t bytes = ::read(wake_.number(), &wakes, sizeof(wakes));
-    } else if (connecting_.contains(event.data.fd)) {
-      step_connection(event.data.fd);
-    } else {
-      move_bytes(event.data.fd, curl_events(event.events));
-    }
+    handle(event.data.fd, event.events);
   }
+  if (count > 0 || (guest_turn_at_ && Clock::now() >= *guest_turn_at_)) is_guest_due_ = true;
+}
+
+void StreamLoop::handle(int socket, std::uint32_t events) {
+  if (socket == wake_.number()) {
+    std::uint64_t wakes = 0;
+    [[maybe_unused]] const ssize_t bytes = ::read(wake_.number(), &wakes, sizeof(wakes));
+  } else if (guest_ && socket == guest_->descriptor) {
+    is_guest_due_ = true;
+  } else if (connecting_.contains(socket)) {
+    step_connection(socket);
+  } else {
+    move_bytes(socket, curl_events(events));
+  }
+}
+
+void StreamLoop::begin_guest(StreamClientGuest guest) {
+  guest_ = std::move(guest);
+  is_guest_due_ = true;
+  epoll_event event{.events = EPOLLIN, .data = {.fd = guest_->descriptor}};
+  ENSURE(::epoll_ctl(waited_.number(), EPOLL_CTL_ADD, guest_->descriptor, &event) == 0);
+}
+
+void StreamLoop::turn_guest() {
+  if (!guest_ || !std::exchange(is_guest_due_, false)) return;
+  guest_turn_at_.reset();
+  if (const auto wait = guest_->turn()) guest_turn_at_ = Clock::now() + std::chrono::microseconds(wait->count());
 }
 
 void StreamLoop::move_bytes(curl_socket_t socket, int events) {
@@ -151,6 +195,8 @@ void StreamLoop::carry_out(Order order) {
       return go_on(order.number);
     case OrderKind::kCancel:
       return end(order.number, fail(ErrorCode::kInterrupted, "the call was cancelled"));
+    case OrderKind::kGuest:
+      return begin_guest(std::move(order.guest));
     case OrderKind::kStop:
       is_stopped_ = true;
       return;
@@ -233,6 +279,14 @@ void StreamLoop::end_complete() {
   }
 }
 
+/// Of answers that go on. One that has come as a whole, as most do, costs no call of the system.
+void StreamLoop::acknowledge() {
+  for (const HttpCallNumber number : all_.unacknowledged) {
+    if (const auto at = calls_.find(number); at != calls_.end()) at->second->acknowledge();
+  }
+  all_.unacknowledged.clear();
+}
+
 void StreamLoop::end_late() {
   const Clock::time_point now = Clock::now();
   if (calls_.empty() || now < next_sweep_) return;
@@ -256,6 +310,7 @@ void StreamLoop::end_late() {
 void StreamLoop::end(HttpCallNumber number, Result<void> outcome) {
   auto node = calls_.extract(number);
   if (node.empty()) return;
+  is_guest_due_ = true;  // it may have been waiting for this answer
   drop_connection(*node.mapped());
   // Before the answer is complete this closes its connection.
   curl_multi_remove_handle(multi_.get(), node.mapped()->easy());
@@ -292,8 +347,8 @@ int StreamLoop::on_close(void* loop, curl_socket_t socket) noexcept {
   auto& self = *static_cast<StreamLoop*>(loop);
   sockaddr_in own{};
   socklen_t size = sizeof(own);
-  if (!self.peers_.empty() && ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) == 0) {
-    self.peers_.erase(ntohs(own.sin_port));
+  if (!self.all_.peers.empty() && ::getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) == 0) {
+    self.all_.peers.erase(ntohs(own.sin_port));
   }
   return ::close(socket);
 }

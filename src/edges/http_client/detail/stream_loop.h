@@ -41,6 +41,7 @@ class StreamLoop {
   StreamLoop& operator=(const StreamLoop&) = delete;
   ~StreamLoop();
 
+  void take_guest(StreamClientGuest guest);
   void start(HttpCall call, std::unique_ptr<HttpReplyReader> reader);
   void resume(HttpCallNumber number) { order({.kind = OrderKind::kResume, .number = number, .call = nullptr}); }
   void cancel(HttpCallNumber number) { order({.kind = OrderKind::kCancel, .number = number, .call = nullptr}); }
@@ -48,27 +49,33 @@ class StreamLoop {
  private:
   using Clock = std::chrono::steady_clock;
   using MultiPointer = std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)>;
-  enum class OrderKind { kStart, kResume, kCancel, kStop };
+  enum class OrderKind { kStart, kResume, kCancel, kGuest, kStop };
   struct Order {
     OrderKind kind;
     HttpCallNumber number = 0;
     std::unique_ptr<StreamCall> call;  ///< to start
+    StreamClientGuest guest = {};
   };
 
   void order(Order order);
 
   // All below is for the thread alone.
   void run();
+  void move_all();
   void wait_and_move();
+  void handle(int socket, std::uint32_t events);
   void carry_out_orders();
   void carry_out(Order order);
   void go_on(HttpCallNumber number);
+  void begin_guest(StreamClientGuest guest);
+  void turn_guest();
   void begin(std::unique_ptr<StreamCall> call);
   void connect(StreamCall& call);
   void step_connection(int socket);
   void drop_connection(StreamCall& call);
   void watch_connection(const PeerConnection& connection, int change);
   void end_complete();
+  void acknowledge();
   void end_late();
   void end(HttpCallNumber number, Result<void> outcome);
   void keep(EasyPointer easy);
@@ -87,12 +94,16 @@ class StreamLoop {
   const OwnedDescriptor wake_;    ///< eventfd
   std::mutex mutex_;
   std::vector<Order> orders_;
+  bool is_thread_awake_ = true;  ///< it will look at the orders before it waits
 
-  CheckedPeers peers_;                                  ///< of the connections that libcurl has
+  StreamCalls all_;
   std::unordered_map<int, HttpCallNumber> connecting_;  ///< by socket: connections that are being made and checked
   MultiPointer multi_;
   std::unordered_map<HttpCallNumber, std::unique_ptr<StreamCall>> calls_;
   std::vector<EasyPointer> unused_;
+  std::optional<StreamClientGuest> guest_;
+  bool is_guest_due_ = false;  ///< something has happened since its last turn
+  std::optional<Clock::time_point> guest_turn_at_;
   std::optional<Clock::time_point> timer_;
   Clock::time_point next_sweep_;
   bool is_stopped_ = false;

@@ -53,7 +53,7 @@ std::shared_ptr<LateBody> LateHub::begin(LateAnswer& answer, HttpBodyHead head, 
   {
     const std::scoped_lock lock(mutex_);
     body = std::make_shared<LateBody>(std::exchange(head.first, {}), std::move(on_room),
-                                      std::exchange(answer.on_gone, nullptr));
+                                      std::exchange(answer.on_gone, nullptr), resumer_);
     answer.is_given = true;
     if (!is_closed_ && !answer.is_gone) {
       answer.head = std::move(head);
@@ -85,7 +85,7 @@ void LateHub::resume(LateAnswer& answer) {
   waiting_.back()->place = answer.place;
   std::swap(waiting_[answer.place], waiting_.back());
   waiting_.pop_back();
-  MHD_resume_connection(std::exchange(answer.connection, nullptr));
+  resumer_->resume(*std::exchange(answer.connection, nullptr));
 }
 
 void LateHub::close() {

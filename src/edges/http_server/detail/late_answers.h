@@ -11,10 +11,12 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "domain/ports/http_server.h"
 #include "edges/http_server/detail/late_body.h"
+#include "edges/http_server/detail/resumer.h"
 
 namespace berth::edges::detail {
 
@@ -49,7 +51,7 @@ class LateHub {
     kClosed,     ///< the server stops, or the client has left
   };
 
-  LateHub() = default;
+  explicit LateHub(std::shared_ptr<Resumer> resumer) : resumer_(std::move(resumer)) {}
   LateHub(const LateHub&) = delete;
   LateHub& operator=(const LateHub&) = delete;
   ~LateHub() { close(); }
@@ -77,6 +79,7 @@ class LateHub {
   void watch_clients();
   void check_clients();
 
+  const std::shared_ptr<Resumer> resumer_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<LateAnswer*> waiting_;  ///< owned by their requests; unordered

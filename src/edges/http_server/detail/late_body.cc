@@ -115,7 +115,7 @@ ssize_t LateBody::rest(MHD_Connection& connection) {
 }
 
 void LateBody::resume() {
-  if (connection_ != nullptr) MHD_resume_connection(std::exchange(connection_, nullptr));
+  if (connection_ != nullptr) resumer_->resume(*std::exchange(connection_, nullptr));
 }
 
 void LateBody::close() {

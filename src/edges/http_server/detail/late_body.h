@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "domain/ports/http_server.h"
+#include "edges/http_server/detail/resumer.h"
 
 namespace berth::edges::detail {
 
@@ -33,8 +34,12 @@ inline constexpr std::size_t kDirectBytesMax = std::size_t{8} << 10U;
 /// class resumes it. One lock, held while it is suspended or resumed, guarantees that no write in between is lost.
 class LateBody {
  public:
-  LateBody(std::string first, std::function<void()> on_room, std::function<void()> on_gone)
-      : waiting_(std::move(first)), on_room_(std::move(on_room)), on_gone_(std::move(on_gone)) {}
+  LateBody(std::string first, std::function<void()> on_room, std::function<void()> on_gone,
+           std::shared_ptr<Resumer> resumer)
+      : resumer_(std::move(resumer)),
+        waiting_(std::move(first)),
+        on_room_(std::move(on_room)),
+        on_gone_(std::move(on_gone)) {}
 
   // For the writer.
   [[nodiscard]] HttpBodyFlow write(std::string_view bytes);
@@ -73,6 +78,7 @@ class LateBody {
   [[nodiscard]] std::function<void()> leave();
   [[nodiscard]] ssize_t rest(MHD_Connection& connection);
 
+  const std::shared_ptr<Resumer> resumer_;
   std::mutex mutex_;
   State state_ = State::kOpen;
   std::string waiting_;

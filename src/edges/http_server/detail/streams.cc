@@ -14,8 +14,8 @@ constexpr const char* kComment = ":\n\n";
 
 }  // namespace
 
-StreamHub::StreamHub(Micros comment_interval)
-    : comment_interval_(comment_interval.count()), watch_([this] { watch_times(); }) {}
+StreamHub::StreamHub(Micros comment_interval, std::shared_ptr<Resumer> resumer)
+    : comment_interval_(comment_interval.count()), resumer_(std::move(resumer)), watch_([this] { watch_times(); }) {}
 
 StreamHub::~StreamHub() { close(); }
 
@@ -75,16 +75,16 @@ void StreamHub::watch_times() {
 void StreamHub::resume_older(Clock::time_point since_max) {
   const auto older = std::partition(waiting_.begin(), waiting_.end(),
                                     [&](const Stream* each) { return each->commented_at_ > since_max; });
-  std::for_each(older, waiting_.end(), [](Stream* each) { MHD_resume_connection(&each->connection_); });
+  std::for_each(older, waiting_.end(), [this](Stream* each) { resumer_->resume(each->connection_); });
   waiting_.erase(older, waiting_.end());
 }
 
 void StreamHub::resume_gone() {
   const auto gone = std::partition(waiting_.begin(), waiting_.end(),
                                    [](const Stream* each) { return !has_gone(socket_of(each->connection_)); });
-  std::for_each(gone, waiting_.end(), [](Stream* each) {
+  std::for_each(gone, waiting_.end(), [this](Stream* each) {
     each->is_gone_ = true;
-    MHD_resume_connection(&each->connection_);
+    resumer_->resume(each->connection_);
   });
   waiting_.erase(gone, waiting_.end());
 }

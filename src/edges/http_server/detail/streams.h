@@ -16,6 +16,7 @@
 
 #include "base/core/instant.h"
 #include "domain/ports/http_server.h"
+#include "edges/http_server/detail/resumer.h"
 
 namespace berth::edges::detail {
 
@@ -39,7 +40,7 @@ class StreamHub {
     kClosed,      ///< the server stops
   };
 
-  explicit StreamHub(Micros comment_interval);
+  StreamHub(Micros comment_interval, std::shared_ptr<Resumer> resumer);
   StreamHub(const StreamHub&) = delete;
   StreamHub& operator=(const StreamHub&) = delete;
   ~StreamHub();
@@ -64,6 +65,7 @@ class StreamHub {
   [[nodiscard]] Clock::time_point next_check() const;
 
   const std::chrono::microseconds comment_interval_;
+  const std::shared_ptr<Resumer> resumer_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<Stream*> waiting_;

@@ -11,7 +11,10 @@ import sys
 import unittest
 from pathlib import Path
 
-from program_machine import BERTH, LIBRARY, SERVER, ProgramCase, require_program, runs, status_of
+from program_machine import BERTH, LIBRARY, ROOT, SERVER, ProgramCase, require_program, runs, status_of
+
+sys.path[:0] = [str(ROOT / "tests/gateway")]
+from local_gateway import Gateway, UpStandIn, endpoint, service  # noqa: E402
 
 SKIPPED = 77
 
@@ -39,6 +42,11 @@ for name, path in places["read"].items():
     attempt("read " + name, lambda: read(path))
 for name, path in places["write"].items():
     attempt("write " + name, lambda: write(path))
+for name, path in places["remove"].items():
+    attempt("remove " + name, lambda: os.remove(path))
+    attempt("replace " + name, lambda: os.rename(path, path + ".old"))
+    attempt("link to " + name, lambda: os.link(path, "link"))
+    attempt("open up " + name, lambda: os.chmod(path, 0o644))
 for name, path in places["list"].items():
     attempt("list " + name, lambda: os.listdir(path))
 for name, path in places["connect"].items():
@@ -96,6 +104,34 @@ class Hostile(ProgramCase):
         self.hands = self.start_hands(self.config)
         self.client_ = self.client()
 
+    def keys(self):
+        """The files of a running `berth up` and a running gateway with keys in them, and the processes."""
+        data = self.folder / "data"
+        machine = shutil.copy(self.machine, self.folder / "machine of berth up")
+        config = self.folder / "up.yaml"
+        config.write_text(self.config.read_text().replace(str(self.programs), str(self.folder / "programs of berth up")))
+        up = subprocess.Popen([BERTH, "up", "--data", data, "--listen", "127.0.0.1:0", "--world", "local", "--nvml", LIBRARY,
+                               "--manage-gpus", "--config", config], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+                              env={**self.environment, "BERTH_NVML_SIM_STATE": str(machine), "BERTH_GPU_LOCKS": str(self.folder / "locks of berth up")})
+        self.addCleanup(lambda: (up.kill(), up.wait()))
+        keys = {"the administrator's key": data / "admin.key", "the gateway's key": data / "gateway.key"}
+        table = self.folder / "gateway/state/table.json"
+        table.parent.parent.mkdir(mode=0o755)
+        stand_in = UpStandIn().start()
+        self.addCleanup(stand_in.stop)
+        stand_in.set_table(service(endpoint("http://127.0.0.1:9", key="key-of-another-service")))
+        gateway = Gateway(stand_in, table.parent.parent)
+        self.addCleanup(gateway.end)
+        self.wait_for(lambda: all(path.exists() for path in (table, *keys.values())), "keys and a table")
+        self.assertIn("key-of-another-service", table.read_text())
+        for path in (*keys.values(), table):
+            self.assertEqual(path.stat().st_mode & 0o777, 0o600, path)
+        # As if somebody had made the folders readable: the files are still their owner's alone.
+        for folder in (data, table.parent):
+            self.assertEqual(folder.stat().st_mode & 0o777, 0o700, folder)
+            folder.chmod(0o755)
+        return {name: str(path) for name, path in {**keys, "the gateway's table": table}.items()}, {"berth up": up.pid, "the gateway": gateway.process.pid}
+
     def test_every_attempt_is_refused(self):
         client = self.client_
         client.start("web", slice_name="gpu-0-0", tenant="sound")
@@ -106,21 +142,21 @@ class Hostile(ProgramCase):
         (trap / "precious").write_text("kept")
         setuid_id = Path(shutil.copy("/usr/bin/id", self.folder / "id"))
         setuid_id.chmod(0o4755)
-        foreign = self.folder / "foreign"
-        foreign.write_text("")
+        keys, processes = self.keys()
         other_folder = state / "programs/gpu-0-0-1"
         own = state / "programs/gpu-1-0-1"
         self.places.write_text(json.dumps({
             "read": {"the users": str(state / "uids"), "its own record": str(own / "program"), "its own log": str(own / "log"),
                      "another record with a key": str(other_folder / "program"), "another log": str(other_folder / "log"),
-                     "shadow": "/etc/shadow"},
+                     "shadow": "/etc/shadow", **keys},
             "write": {"its record": str(own / "program"), "its run": str(own / "run"), "its folder": str(own / "new"),
                       "another home": str(other_folder / "home/new"), "the configuration": str(self.config),
-                      "its command": str(self.folder / "hostile"), "the state": str(state / "new")},
+                      "its command": str(self.folder / "hostile"), "the state": str(state / "new"), **keys},
+            "remove": {"its record": str(own / "program"), "another record": str(other_folder / "program"), **keys},
             "list": {"another home": str(other_folder / "home"), "the programs": str(state / "programs"), "its folder": str(own)},
             "connect": {"the hands": str(self.socket)},
             "processes": {"another tenant": other["pid"], "its keeper's neighbour": int(status_of(other["pid"])["PPid"]),
-                          "the hands": self.hands.pid, "berth up": os.getpid()},
+                          "the hands": self.hands.pid, **processes},
             "other uid": int(status_of(other["pid"])["Uid"].split()[0]), "setuid id": str(setuid_id), "trap": str(trap)}))
         client.start("hostile")
         pid = client.until(lambda report: report["pid"])["pid"]
@@ -129,7 +165,7 @@ class Hostile(ProgramCase):
         limits = {"more open files", "core files"}
         self.assertEqual([attempt for attempt in attempts[:-1]
                           if attempt[1] != ("ValueError" if attempt[0] in limits else "PermissionError")], [])
-        self.assertEqual(len(attempts), 54)
+        self.assertEqual(len(attempts), 86)
         status = status_of(pid)
         self.assertEqual(status["Uid"].split(), ["600001"] * 4)
         self.assertEqual((status["Gid"].split(), status["Groups"].strip()), (["600001"] * 4, ""))
