@@ -274,6 +274,8 @@ class Urls(Folder):
         for answer, changed, parts in (
                 ((500, '{"error": "on fire"}'), {}, ("500", "on fire")),
                 ((200, '{"outputs": [{"name": "y", "shape": [1], "datatype": "FP32", "data": [NaN]}]}'), {}, ("/infer",)),
+                ((200, '{"outputs": [{"name": "y", "shape": [1], "datatype": "FP32", "data": [null]}]}'), {}, ('"y"', "found null")),
+                ((200, "{}"), {"inputs": [{"name": "x", "datatype": "FP32", "shape": [-1, -5]}]}, ("shape", "found [-1,-5]")),
                 ((200, "[]"), {}, ("outputs",)),
                 ((200, "{}"), {"inputs": []}, ("inputs",)),
                 ((200, "{}"), {"inputs": [{"name": "x", "datatype": "FP31", "shape": [1]}]}, ("FP31",)),

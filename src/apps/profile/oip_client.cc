@@ -8,9 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "base/json/document.h"
-#include "base/json/tree.h"
 #include "domain/profile_book/times_report.h"
+#include "serving/protocol/answer_check.h"
 #include "serving/protocol/infer_writer.h"
 
 namespace berth::profiler {
@@ -91,14 +90,10 @@ std::optional<std::int64_t> OipClient::memory_bytes() const {
 }
 
 Result<void> OipClient::check_answer(const HttpCall& call, const HttpReply& reply) const {
-  const std::string_view head =
-      std::string_view(reply.body).substr(0, head_bytes_of(reply).value_or(reply.body.size()));
-  const auto tree =
-      json::parse_document(head, call.url, {.text_bytes_max = kAnswerBytesMax, .value_count_max = SIZE_MAX});
-  if (!tree) return invalid(tree.error().message);
-  const yaml::Node* const outputs = json::find_member(*tree, "outputs");
-  if (outputs != nullptr && json::list_in(*outputs) != nullptr) return {};
-  return invalid(fmt::format("{}: outputs: wanted a list, found none", call.url));
+  const std::string_view body = reply.body;
+  const std::size_t head_bytes = std::min(head_bytes_of(reply).value_or(body.size()), body.size());
+  return serving::protocol::check_infer_answer(body.substr(0, head_bytes), body.substr(head_bytes), call.url,
+                                               kAnswerBytesMax);
 }
 
 }  // namespace berth::profiler

@@ -33,7 +33,7 @@ class OipClient {
   /// The memory that the model takes there, of the version with the most: what `berth serve` says of it. Nothing: the
   /// server does not say. Any thread.
   [[nodiscard]] std::optional<std::int64_t> memory_bytes() const;
-  /// Whether an answer has outputs. Errors, kInvalidInput: it is not what the protocol says.
+  /// Whether an answer has outputs, and numbers in them. Errors: those of serving::protocol::check_infer_answer.
   [[nodiscard]] Result<void> check_answer(const HttpCall& call, const HttpReply& reply) const;
 
  private:

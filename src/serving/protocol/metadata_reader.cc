@@ -8,12 +8,14 @@
 
 #include "base/core/text.h"
 #include "base/json/document.h"
+#include "base/json/node_text.h"
 #include "base/json/tree.h"
 
 namespace berth::serving::protocol {
 namespace {
 
 constexpr std::size_t kMessageBytesMax = 300;
+constexpr std::size_t kFoundBytesMax = 100;
 
 Result<yaml::Node> read_metadata_tree(std::string_view text, std::string_view source) {
   auto tree = json::parse_document(text, source);
@@ -21,14 +23,21 @@ Result<yaml::Node> read_metadata_tree(std::string_view text, std::string_view so
   return tree;
 }
 
-tl::unexpected<Error> wanted_member(std::string_view source, std::string_view key, std::string_view wanted) {
-  return invalid(fmt::format("{}: {}: wanted {}, found none", source, key, wanted));
+tl::unexpected<Error> wanted_member(std::string_view source, std::string_view key, std::string_view wanted,
+                                    std::string_view found = "none") {
+  return invalid(fmt::format("{}: {}: wanted {}, found {}", source, key, wanted, found));
 }
 
 std::string text_or_empty(const yaml::Node& node, std::string_view key) {
   const yaml::Node* const member = json::find_member(node, key);
   const std::string* const text = member != nullptr ? json::text_in(*member) : nullptr;
   return text != nullptr ? *text : "";
+}
+
+/// What is there in place of what was wanted, in JSON.
+std::string text_of_member(const yaml::Node& node, std::string_view key) {
+  const yaml::Node* const member = json::find_member(node, key);
+  return member != nullptr ? json::text_of_node(*member).substr(0, kFoundBytesMax) : "none";
 }
 
 const yaml::List* list_of(const yaml::Node& node, std::string_view key) {
@@ -60,7 +69,9 @@ Result<TensorSignature> read_input(const yaml::Node& node, std::string_view sour
   }
   input.type = *type;
   auto shape = read_shape(node);
-  if (!shape) return wanted_member(source, place + ".shape", "a list of sizes from -1 on");
+  if (!shape) {
+    return wanted_member(source, place + ".shape", "a list of sizes from -1 on", text_of_member(node, "shape"));
+  }
   input.shape = *std::move(shape);
   return input;
 }

@@ -36,7 +36,7 @@ TEST(MetadataReader, NamesWhatIsWrong) {
   EXPECT_THAT(message(R"({"name":"m","inputs":[]})"), HasSubstr("inputs: wanted a list"));
   EXPECT_THAT(message(R"({"name":"m","inputs":[{"name":"x","datatype":"FP31","shape":[1]}]})"), HasSubstr("FP31"));
   EXPECT_THAT(message(R"({"name":"m","inputs":[{"name":"x","datatype":"FP32","shape":[-2]}]})"),
-              HasSubstr("inputs[0].shape"));
+              HasSubstr("inputs[0].shape: wanted a list of sizes from -1 on, found [-2]"));
   EXPECT_THAT(message(R"({"name":"m","inputs":[{"name":"x","datatype":"FP32","shape":[NaN]}]})"),
               HasSubstr("http://h/v2/m"));
   EXPECT_THAT(message(R"({"name":"m","inputs":[{"name":"x","datatype":"FP32","shape":[1]},)"

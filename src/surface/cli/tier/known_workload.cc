@@ -90,15 +90,16 @@ Result<TierWorkload> read_known_workload(const std::string& path, const std::opt
   if (!text) return pass_on(text.error());
   const auto table = tier::read_csv(*text, path, tiers, tier::OtherTiers::kRefuse);
   if (!table) return pass_on(table.error());
+  if (table->workloads.empty()) return invalid(fmt::format("{}: wanted rows of a workload, found none", path));
   if (table->kind != kind) {
     return invalid(fmt::format("{}: wanted {}, found rows {} one", path, kind_words(kind),
                                table->kind == tier::TierKind::kJobs ? "without" : "with"));
   }
   const auto found = workloads_named(*table, name);
   if (found.size() == 1) return *found.front();
-  if (found.empty() && name)
-    return invalid(fmt::format("--name: wanted a workload of {}, found {}", path, in_quotes(*name)));
-  if (found.empty()) return invalid(fmt::format("{}: wanted rows of a workload, found none", path));
+  if (found.empty()) {
+    return invalid(fmt::format("--name: wanted a workload of {}, found {}", path, in_quotes(name.value_or(""))));
+  }
   return invalid(fmt::format("{}: wanted the rows of one workload{}, found {}: {}", path,
                              name ? "" : ", or its name (--name)", found.size(), names_listed(found)));
 }
