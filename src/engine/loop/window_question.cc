@@ -250,9 +250,9 @@ class WindowSolver {
     if (solved.answer.is_infeasible || cold_cost <= 0) return solved;
     planner::Schedule kept_known = left_of_previous(kept);
     SolvedWindow with = solve_and_keep_places(kept, kept_known);
-    const bool keeps_floors = std::ranges::equal(
-        kept.services, problem.services, std::greater_equal(), &planner::ServiceTerms::floor_rate,
-        &planner::ServiceTerms::floor_rate);
+    const bool keeps_floors =
+        std::ranges::equal(kept.services, problem.services, std::greater_equal(), &planner::ServiceTerms::floor_rate,
+                           &planner::ServiceTerms::floor_rate);
     if (with.answer.is_infeasible || !keeps_floors || with.answer.objective + cold_cost < solved.answer.objective) {
       return solved;
     }

@@ -138,15 +138,14 @@ class PlaceKeeping {
       if (to == nullptr) continue;
       for (const Piece& piece : *to) {
         const HeldPiece each{.gpu = gpu, .piece = piece};
-        const bool stood = std::ranges::any_of(
-            standing, [&](const HeldPiece& one) { return one.gpu == gpu && one.piece == piece; });
+        const bool stood =
+            std::ranges::any_of(standing, [&](const HeldPiece& one) { return one.gpu == gpu && one.piece == piece; });
         if (stood || piece.service != held.piece.service || piece.use != held.piece.use) continue;
         if (is_alike(rules_, held, each)) begun.push_back(each);
       }
     }
-    std::ranges::sort(begun, {}, [&](const HeldPiece& each) {
-      return std::tuple(each.gpu != held.gpu, each.gpu, each.piece.site);
-    });
+    std::ranges::sort(
+        begun, {}, [&](const HeldPiece& each) { return std::tuple(each.gpu != held.gpu, each.gpu, each.piece.site); });
     return begun;
   }
 
