@@ -54,9 +54,12 @@ Result<int> ClusterSession::run() {
 
 live::OutsideWorld ClusterSession::make_world(const std::vector<device::LocalGpu>& fleet, std::int64_t epoch_us) {
   if (cluster_) return make_next_world(fleet);
-  cluster_ = std::make_unique<SharedCluster>(kube::ClusterWorldOptions{
-      .own = options_.own, .fleet = fleet, .world = fmt::format("{:x}", epoch_us), .is_dry_run = request_.is_dry_run,
-      .gpus_max = static_cast<std::size_t>(request_.gpus_max)});
+  cluster_ = std::make_unique<SharedCluster>(
+      kube::ClusterWorldOptions{.own = options_.own,
+                                .fleet = fleet,
+                                .world = fmt::format("{:x}", epoch_us),
+                                .is_dry_run = request_.is_dry_run,
+                                .gpus_max = static_cast<std::size_t>(request_.gpus_max)});
   specs_ = std::make_unique<SpecFollower>(*cluster_, identity_, loop_.pace(),
                                           SpecFollowerOptions{.is_dry_run = request_.is_dry_run,
                                                               .lease = request_.lease.name,

@@ -79,21 +79,21 @@ struct UpParts {
   edges::FairMutex turn;  ///< of the threads that change the session
   edges::FairMutex lock;  ///< of the session
   edges::SolverThread solver;
-  std::atomic<edges::LiveDriver*> waked = nullptr;        ///< woken by the GPU agent, which ends first; null at first
-  std::optional<edges::HandsFound> hands_found;           ///< found before the first thread
-  std::optional<edges::MachineSearch>* search = nullptr;  ///< borrowed: it may have to outlive all of this
-  std::optional<edges::BootRecord> boot;                  ///< of a local world
-  std::string boot_failure;                               ///< as last reported
-  std::unique_ptr<live::LocalWorld> local;                ///< absent: the devices are simulated
-  std::optional<live::OutsideWorld> devices;              ///< `local`, or a cluster; absent: they are simulated
+  std::atomic<edges::LiveDriver*> waked = nullptr;          ///< woken by the GPU agent, which ends first; null at first
+  std::optional<edges::HandsFound> hands_found;             ///< found before the first thread
+  std::optional<edges::MachineSearch>* search = nullptr;    ///< borrowed: it may have to outlive all of this
+  std::optional<edges::BootRecord> boot;                    ///< of a local world
+  std::string boot_failure;                                 ///< as last reported
+  std::unique_ptr<live::LocalWorld> local;                  ///< absent: the devices are simulated
+  std::optional<live::OutsideWorld> devices;                ///< `local`, or a cluster; absent: they are simulated
   std::optional<std::vector<device::LocalGpu>> next_fleet;  ///< this session ends, and one with it follows; under lock
-  bool has_successor = false;                             ///< that session is certain
-  std::string cluster_key;                                ///< ApiOptions::cluster_key
-  ProcessHands* process_hands = nullptr;                  ///< of `local`; null: no programs run on slices
-  std::unique_ptr<live::LocalPrograms> programs;          ///< likewise
-  std::string gateway_key;                                ///< likewise
-  std::unique_ptr<edges::SeriesQueue> series;             ///< outlives the session
-  std::unique_ptr<UpMetrics> metrics;                     ///< outlives the session
+  bool has_successor = false;                               ///< that session is certain
+  std::string cluster_key;                                  ///< ApiOptions::cluster_key
+  ProcessHands* process_hands = nullptr;                    ///< of `local`; null: no programs run on slices
+  std::unique_ptr<live::LocalPrograms> programs;            ///< likewise
+  std::string gateway_key;                                  ///< likewise
+  std::unique_ptr<edges::SeriesQueue> series;               ///< outlives the session
+  std::unique_ptr<UpMetrics> metrics;                       ///< outlives the session
   std::unique_ptr<live::Session> session;
   std::unique_ptr<edges::BlobQueue> blobs;
   std::unique_ptr<edges::WriteQueue> writes;

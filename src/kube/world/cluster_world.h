@@ -30,11 +30,11 @@ class Session;
 namespace berth::kube {
 
 struct ClusterWorldOptions {
-  std::vector<OwnedPools> own;          ///< other pools are not planned
-  std::vector<device::LocalGpu> fleet;  ///< of the folder: `uuid` is PlannedGpu::key
-  std::string world;                    ///< ReplicaBookOptions::world
-  std::int64_t epoch = 0;               ///< ReplicaBookOptions::epoch
-  bool is_dry_run = false;              ///< slices are planned, and never come to be
+  std::vector<OwnedPools> own;                                     ///< other pools are not planned
+  std::vector<device::LocalGpu> fleet;                             ///< of the folder: `uuid` is PlannedGpu::key
+  std::string world;                                               ///< ReplicaBookOptions::world
+  std::int64_t epoch = 0;                                          ///< ReplicaBookOptions::epoch
+  bool is_dry_run = false;                                         ///< slices are planned, and never come to be
   std::size_t gpus_max = static_cast<std::size_t>(kOwnedGpusMax);  ///< GPUs that a folder may have
 };
 
@@ -150,7 +150,7 @@ class ClusterWorld {
   ClusterWorldOptions options_;
   std::vector<Gpu> gpus_;                       ///< by GpuId
   std::map<DeviceName, std::uint32_t> gpu_of_;  ///< by device
-  std::map<std::string, NewGpu> new_gpus_;  ///< by key
+  std::map<std::string, NewGpu> new_gpus_;      ///< by key
   std::optional<std::vector<device::LocalGpu>> wanted_fleet_;
   std::vector<std::string> excess_;
   std::set<PoolName> pools_;

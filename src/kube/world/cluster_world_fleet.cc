@@ -77,8 +77,7 @@ void ClusterWorld::find_wanted_fleet(const live::Session& session, Instant now) 
   std::vector<bool> is_free;
   for (std::uint32_t index = 0; index < gpus_.size(); ++index) {
     fleet.push_back(gpus_[index].known);
-    is_free.push_back(gpus_[index].is_gone &&
-                      session.gpu_state({index}).scheduling == GpuScheduling::kAbsent);
+    is_free.push_back(gpus_[index].is_gone && session.gpu_state({index}).scheduling == GpuScheduling::kAbsent);
   }
   bool is_any_added = false;
   for (const auto& [key, gpu] : new_gpus_) {

@@ -176,5 +176,33 @@ TEST_F(FolderWorldTest, AFolderBelongsToOneCluster) {
               HasSubstr("the cluster: wanted \"one\" (uid of its namespace kube-system), with which the world of"));
 }
 
+TEST_F(FolderWorldTest, ASnapshotWithMoreGpusIsWhereThePastOfTheFleetBegins) {
+  const UpRequest request = with_scenario(world("cluster"));
+  begin(request);
+  auto reader = *store_->open_reader();
+  const auto before = read_long_history(*reader, "journal.db", std::nullopt);
+  ASSERT_TRUE(before.has_value() && before->has_value());
+  EXPECT_FALSE((*before)->session) << "all rows are there";
+  // A GPU comes: as `berth up` records it.
+  auto grown = start(request)->files;
+  std::vector<device::LocalGpu> fleet = machine_;
+  fleet.push_back(listed_gpu("GPU-2", "A30-24GB"));
+  grown.put_fleet(fleet);
+  auto writer = *store_->open_writer(2);
+  const std::uint64_t last = reader->range()->last;
+  JournalSnapshot snapshot{.sequence = last,
+                           .format = snapshot_format(grown),
+                           .body = snapshot_bytes(start(request)->beginning, grown, "session")};
+  ASSERT_TRUE(writer->append({.snapshot = snapshot}).has_value());
+  const auto begun = start(request);
+  ASSERT_TRUE(begun.has_value()) << begun.error().message;
+  EXPECT_EQ(begun->fleet, fleet) << "the fleet of the scenario has to match the first ones only";
+  EXPECT_EQ(begun->scenario.gpu_count(), 3U);
+  EXPECT_EQ(begun->scenario.model_of({2}).name, "A30-24GB");
+  const auto after = read_long_history(*reader, "journal.db", std::nullopt);
+  ASSERT_TRUE(after.has_value() && after->has_value()) << after.error().message;
+  EXPECT_EQ((*after)->session, "session") << "earlier rows are of the former fleet";
+}
+
 }  // namespace
 }  // namespace berth::live

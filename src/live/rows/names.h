@@ -181,9 +181,8 @@ inline constexpr std::array kNames<live::MigModeIntended> = {"intent", "gpu", "b
 template <>
 inline constexpr std::array kNames<live::ProposalWaits> = {"plan", "expires_at_wall_us"};
 template <>
-inline constexpr std::array kWords<live::DeviceNote> = {"seen",     "differs", "xid",    "recovery_action",
-                                                        "mig_mode", "busy",    "health", "breaker",
-                                                        "added"};
+inline constexpr std::array kWords<live::DeviceNote> = {
+    "seen", "differs", "xid", "recovery_action", "mig_mode", "busy", "health", "breaker", "added"};
 template <>
 inline constexpr std::array kNames<live::ClockJumped> = {"from_us"};
 template <>

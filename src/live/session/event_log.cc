@@ -38,8 +38,8 @@ std::string_view event_word(EventKind kind) {
       "SliceMissing",  "RetrainingDue",  "RetrainingDone", "PlanningPaused", "PlanningResumed",   "NoChangesSet",
       "FaultInjected", "FaultCleared",   "GpuXid",         "GpuDiffers",     "GpuRecoveryAction", "GpuMigMode",
       "TimesMeasured", "GpuBusy",        "TierChosen",     "TierMeasured",   "SpeedDrift",        "ForecastOff",
-      "GpuHealth",     "BreakerTripped", "ProgramReady",   "ProgramFailed",  "CrashLoop",
-      "GpuAdded",      "GpuAbsent"};
+      "GpuHealth",     "BreakerTripped", "ProgramReady",   "ProgramFailed",  "CrashLoop",         "GpuAdded",
+      "GpuAbsent"};
   return kWords[static_cast<std::size_t>(kind)];
 }
 

@@ -109,9 +109,9 @@ void read_later_rules(ArchiveReader& archive, SharedList<ServiceSpec>& services)
 void note_added_gpus(std::size_t known_count, const Scenario& scenario, Snapshot& snapshot) {
   if (known_count >= scenario.gpu_count()) return;
   snapshot.gpus.resize(known_count);
-  snapshot.gpus.resize(scenario.gpu_count(), GpuState{.scheduling = GpuScheduling::kAbsent,
-                                                      .health_since = snapshot.now,
-                                                      .scheduling_since = snapshot.now});
+  snapshot.gpus.resize(
+      scenario.gpu_count(),
+      GpuState{.scheduling = GpuScheduling::kAbsent, .health_since = snapshot.now, .scheduling_since = snapshot.now});
 }
 
 }  // namespace
