@@ -268,7 +268,8 @@ class Bars:
         covered = [each for each in times if each is not None]
         report("expects", "Ready capacity covers each change of expects within 60 s",
                f"{len(covered)} of {len(times)}, the slowest in {max(covered, default=0):.1f} s; {count} services, {seconds} s, "
-               f"all of them covered {first:.1f} s after the start", "-", len(covered) == len(times) and len(times) > 0)
+               f"all of them covered {'not' if first is None else f'{first:.1f} s'} after the start", "-",
+               first is not None and len(covered) == len(times) > 0)
 
 
 def claim_of(name, profile):

@@ -37,7 +37,10 @@ ClusterWorld::ClusterWorld(ClusterWorldOptions options)
 void ClusterWorld::put_fleet(const std::vector<device::LocalGpu>& fleet) {
   gpus_.clear();
   gpus_.reserve(fleet.size());
-  for (const device::LocalGpu& known : fleet) gpus_.push_back({.known = known});
+  for (const device::LocalGpu& known : fleet) {
+    gpus_.push_back({.known = known});
+    known_pools_.insert(known.uuid.substr(0, known.uuid.rfind('/')));  // PlannedGpu::key
+  }
 }
 
 void ClusterWorld::begin_again(const std::vector<device::LocalGpu>& fleet) {
@@ -62,9 +65,7 @@ void ClusterWorld::own(std::vector<OwnedPools> own) {
 
 /// A pool that is not owned any more has GPUs of the folder.
 bool ClusterWorld::is_followed(const PoolName& pool) const {
-  if (is_owned(options_.own, pool)) return true;
-  const std::string prefix = pool.text() + "/";
-  return std::ranges::any_of(gpus_, [&](const Gpu& gpu) { return gpu.known.uuid.starts_with(prefix); });
+  return is_owned(options_.own, pool) || known_pools_.contains(pool.text());
 }
 
 void ClusterWorld::see(const Placing& placing, Instant now) {
