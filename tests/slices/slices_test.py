@@ -130,6 +130,18 @@ class SlicesTest(unittest.TestCase):
         slices = self.slices({"words": ["replicas: {min: 1, max: 1}"]})
         slices.wait_for("words")
         self.assertNotIn("ProgramRefused", {each["type"] for each in slices.service("words")["conditions"]})
+
+        # What the agent would not run is refused at once, and changes nothing.
+        path = "v1/tenants/shop/services/words"
+        spec = slices.up.get(path)["spec"]
+        for run, error in (({"template": "none", "parameters": {}}, ("spec.run.template", '"none"')),
+                           ({"serve": {"repository": "none", "model": "words"}}, ("spec.run.serve.repository", '"none"')),
+                           ({"serve": {"repository": "demo", "model": "../words"}}, ("spec.run.serve.model", '"../words"'))):
+            status, body = slices.up.send("PUT", path, {"spec": {**spec, "run": run}})
+            found = (json.loads(body) if isinstance(body, str) else body)["error"]
+            self.assertEqual((status, found["field"], found["found"]), (422, *error), found)
+            self.assertTrue(found["wanted"], found)
+        self.assertEqual(slices.up.get(path)["spec"], spec)
         slices.end_process(slices.hands)
         config = slices.folder / "berth.yaml"
         config.write_text(config.read_text().replace("tenants: [shop]", "tenants: [other]"))

@@ -1,11 +1,11 @@
 #include "apps/up/times_reader.h"
 
-#include <string>
 #include <utility>
 
-#include "edges/http_client/curl_client.h"
+#include "domain/values/endpoints.h"
+#include "edges/http_client/curl_stream_client.h"
+#include "edges/replica_peer/replica_reader.h"
 #include "live/local/local_programs.h"
-#include "serving/replica_proof/replica_proof.h"
 
 namespace berth::up {
 namespace {
@@ -17,7 +17,7 @@ constexpr std::size_t kTimesBytesMax = std::size_t{256} << 10U;
 }  // namespace
 
 TimesReader::TimesReader(live::LocalPrograms& programs)
-    : programs_(programs), http_(std::make_unique<edges::CurlClient>()), thread_([this] { run(); }) {}
+    : programs_(programs), client_(std::make_unique<edges::CurlStreamClient>()), thread_([this] { run(); }) {}
 
 TimesReader::~TimesReader() {
   {
@@ -40,15 +40,11 @@ void TimesReader::run() {
       if (changed_.wait_for(hold, kTimesEvery, [this] { return is_stopping_; })) return;
     }
     for (const live::LocalPrograms::Server& server : programs_.servers()) {
-      HttpCall call{.url = server.url + "/berth/v1/times", .headers = {}, .body = {}};
-      if (!server.key.empty())
-        call.headers.push_back({std::string(serving::kKeyHeader), serving::request_token(server.key)});
-      call.headers.push_back({std::string(serving::kSliceHeader), server.program.first});
-      call.headers.push_back({std::string(serving::kGenerationHeader), std::to_string(server.program.second)});
-      call.timeout = kTimesPatience;
-      call.bytes_max = kTimesBytesMax;
-      call.is_stopped = [this] { return is_stopping(); };
-      auto reply = http_->send(call);
+      const Endpoint replica{
+          .slice = server.program.first, .generation = server.program.second, .url = server.url, .key = server.key};
+      auto reply = edges::get_from_replica(
+          *client_, replica, "/berth/v1/times",
+          {.patience = kTimesPatience, .bytes_max = kTimesBytesMax, .is_stopped = [this] { return is_stopping(); }});
       if (is_stopping()) return;
       constexpr int kOk = 200;
       if (reply && reply->status == kOk) programs_.take_times(server.program, std::move(reply->body));

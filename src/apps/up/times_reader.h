@@ -1,4 +1,4 @@
-/// Asks each `berth serve` on a slice for the times of its batches, in a thread of its own.
+/// Asks each `berth serve` on a slice, once it has proved who it is, for the times of its batches; in its own thread.
 #pragma once
 
 #include <chrono>
@@ -8,7 +8,7 @@
 #include <thread>
 
 namespace berth {
-class HttpClient;
+class HttpStreamClient;
 }
 
 namespace berth::live {
@@ -30,7 +30,7 @@ class TimesReader {
   [[nodiscard]] bool is_stopping();
 
   live::LocalPrograms& programs_;
-  std::unique_ptr<HttpClient> http_;
+  const std::unique_ptr<HttpStreamClient> client_;
   std::mutex mutex_;
   std::condition_variable changed_;
   bool is_stopping_ = false;  ///< under mutex_

@@ -1,11 +1,14 @@
 """Four services on two GPUs with bursts: answers in time of the real processes, beside a replay of the same seconds, and beside
-the policy `fixed` with an even layout that gets the same requests."""
+the policy `fixed` with an even layout that gets the same requests.
+
+Even layouts differ: of three compute slices for each service, one of 3g answers fewer requests than three of 1g. `fixed` gets
+the one that a replay of the requests finds best. Replays count on the times that the run has measured (`TimesMeasured`)."""
 
 import json
 import random
+import re
 import subprocess
 import time
-from datetime import datetime, timezone
 
 from local_slices import PROGRAM
 from machines import Machine, check_counts
@@ -21,6 +24,14 @@ BURST = 3          # the rate in a burst, as a multiple of that without
 QUIET_SECONDS, BURST_SECONDS = 120, 45  # means
 BAR = 0.93
 SETTLE_SECONDS = 15
+START_SECONDS = 1.0  # until measured
+REPLAYED = {"berth": ["berth", "static-even"], "fixed": ["fixed"]}
+# The same slices for each service, half a GPU at most: profile and place, for the first and the second service of a GPU.
+EVEN_LAYOUTS = {
+    "one 3g": ([("3g.40gb", 0)], [("3g.40gb", 4)]),
+    "2g and 1g": ([("2g.20gb", 0), ("1g.10gb", 4)], [("2g.20gb", 2), ("1g.10gb", 5)]),
+    "three 1g": ([("1g.10gb", 0), ("1g.10gb", 1), ("1g.10gb", 2)], [("1g.10gb", 3), ("1g.10gb", 4), ("1g.10gb", 5)]),
+}
 
 
 class Case:
@@ -74,20 +85,48 @@ class Case:
                     at += self.rng.expovariate(rates[name][second] * share)
         return due
 
-    def scenario(self):
-        lines = ["berth: 1", f"fleet: [{{gpu: {MODEL}, count: {GPUS}}}]", "window_seconds: 60", "services:"]
+    def scenario(self, even="one 3g", starts=None, changes=None, arrivals=None):
+        """`starts`, `changes`: measured seconds; `arrivals`: a folder with counts by second, instead of the mean."""
+        lines = ["berth: 1", f"fleet: [{{gpu: {MODEL}, count: {GPUS}}}]", "window_seconds: 60"]
+        if changes:
+            lines.append("changes: {" + ", ".join(f"{key}: {value:.3f}" for key, value in changes.items()) + "}")
+        lines.append("services:")
         for name in NAMES:
+            load = (f"{{format: rps-text, path: {arrivals}/{name}.txt, from_second: 0, seconds: {self.seconds}}}" if arrivals else
+                    f"{{format: constant, requests_per_second: {self.mean[name]:.2f}, seconds: {self.seconds}}}")
             lines.append(f"  - {{name: {name}, tenant: shop, profile: {{format: csv, path: profile.csv, model: {name}}}, "
-                         f"slo: {{latency_ms: {self.target[name]}}}, answer_seconds: 10, start_seconds: 1, "
+                         f"slo: {{latency_ms: {self.target[name]}}}, answer_seconds: 10, start_seconds: {(starts or {}).get(name, START_SECONDS):.3f}, "
                          f"expects: {{requests_per_second: {self.mean[name]:.2f}}}, "
-                         f"arrivals: {{format: constant, requests_per_second: {self.mean[name]:.2f}, seconds: {self.seconds}}}, "
+                         f"arrivals: {load}, "
                          f"replicas: {{min: 1, max: 7}}, run: {{serve: {{repository: demo, model: {name}}}}}}}")
         lines.append("layout:")
         for gpu in range(GPUS):
-            slices = ", ".join(f"{{profile: 3g.40gb, start: {place * 4}, service: {name}}}"
-                               for place, name in enumerate(NAMES[gpu * 2:gpu * 2 + 2]))
+            slices = ", ".join(f"{{profile: {profile}, start: {start}, service: {name}}}"
+                               for place, name in enumerate(NAMES[gpu * 2:gpu * 2 + 2])
+                               for profile, start in EVEN_LAYOUTS[even][place])
             lines.append(f"  - {{gpu: {gpu}, slices: [{slices}]}}")
         return "\n".join(lines) + "\n"
+
+    def replayed(self, folder, policies, **times):
+        """Goodput of the policies in a simulated world with these requests; see `scenario`."""
+        folder.mkdir(exist_ok=True)
+        (folder / "profile.csv").write_text(self.profile())
+        for name in NAMES:
+            counts = [0] * self.seconds
+            for at in self.due[name]:
+                counts[int(at)] += 1
+            (folder / f"{name}.txt").write_text("".join(f"{count}\n" for count in counts))
+        (folder / "scenario.yaml").write_text(self.scenario(arrivals=folder, **times))
+        run = subprocess.run([PROGRAM, "replay", folder / "scenario.yaml", "--policies", ",".join(policies), "--format", "json"],
+                             capture_output=True, text=True, check=False)
+        if run.returncode != 0:
+            raise AssertionError(f"berth replay ended with status {run.returncode}: {run.stderr[-2000:]}")
+        return {policy["name"]: policy["goodput_mean_of_services"] for policy in json.loads(run.stdout)["policies"]}
+
+    def best_even(self, folder):
+        found = {even: self.replayed(folder, ["fixed"], even=even)["fixed"] for even in EVEN_LAYOUTS}
+        print(f"  replay of even layouts: {found}", flush=True)
+        return max(found, key=found.get)
 
 
 def goodput(counts):
@@ -95,10 +134,25 @@ def goodput(counts):
     return sum(in_time / requests for in_time, requests in counts.values()) / len(counts)
 
 
-def measure(folder, table, case, policy):
-    """Runs a case for real. Its goodput by the client's clock, and that of the replay of the same seconds."""
+def measured_times(machine):
+    """Arguments of `Case.scenario`: the last times that plans counted on, those of changes as means over the profiles."""
+    last = {}
+    for event in machine.all_events("TimesMeasured"):
+        found = re.match(r"(starting|creating|destroying) (.*) takes ([\d.e+-]+) s, ", event["message"])
+        last[found[1], found[2]] = float(found[3])
+    changes = {}
+    for what, key, default in (("creating", "create_seconds", 0.5), ("destroying", "destroy_seconds", 0.5)):
+        seconds = [value for (kind, _), value in last.items() if kind == what]
+        changes[key] = sum(seconds) / len(seconds) if seconds else default
+    starts = {name: last.get(("starting", f"shop/{name}"), START_SECONDS) for name in NAMES}
+    print(f"  times measured: {changes}, starts {starts}", flush=True)
+    return {"starts": starts, "changes": changes}
+
+
+def measure(folder, table, case, policy, even):
+    """Runs a case for real. Its goodput by the series, and that of the replay of the same seconds."""
     machine = Machine(folder, {name: [] for name in NAMES}, {name: 0 for name in NAMES}, gpus=GPUS, profile=case.profile(),
-                      scenario=case.scenario())
+                      scenario=case.scenario(even))
     try:
         machine.start({name: 1 for name in NAMES}, "--policy", policy)
         time.sleep(SETTLE_SECONDS)
@@ -112,14 +166,16 @@ def measure(folder, table, case, policy):
         show_failures(machine)
         show_misses(machine, case, policy)
         sums = check_counts(machine, table)
-        times = [event["message"] for event in machine.all_events("TimesMeasured")]
-        print(f"  {policy}: {len(machine.all_events('SliceServing'))} slices began to serve; times measured: {times}", flush=True)
+        print(f"  {policy}: {len(machine.all_events('SliceServing'))} slices began to serve", flush=True)
+        times = measured_times(machine)
         machine.slices.end()
         of_series = goodput({name: (sums[name]["in_time"], sums[name]["requests"]) for name in NAMES})
         of_client = goodput({name: client_counts(machine, case, name) for name in NAMES})
         print(f"  {policy}: goodput {of_series:.4f} by the series, {of_client:.4f} by the client; "
               f"a request was sent late by at most {machine.load.late_seconds:.2f} s", flush=True)
-        return of_series, replayed(machine, began, case) if policy == "berth" else None
+        found = case.replayed(folder / "replay", REPLAYED[policy], even=even, **times)
+        print(f"  {policy}: replay of these requests: {found}", flush=True)
+        return of_series, found[policy]
     finally:
         machine.end()
 
@@ -135,28 +191,16 @@ def show_misses(machine, case, policy):
         print(f"    {policy} {name}: target {case.target[name]} ms, {requests} requests, {in_time / requests:.4f} in time", flush=True)
 
 
-def replayed(machine, began, case):
-    """Goodput of `berth` and `static-even` on the recorded seconds, in a simulated world."""
-    def text(seconds):
-        return datetime.fromtimestamp(seconds, timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    run = subprocess.run([PROGRAM, "replay", "--journal-in", machine.slices.data, "--from", text(began), "--to",
-                          text(began + case.seconds + 1), "--policies", "recorded,berth,static-even", "--format", "json"],
-                         capture_output=True, text=True, check=False)
-    if run.returncode != 0:
-        raise AssertionError(f"berth replay ended with status {run.returncode}: {run.stderr[-2000:]}")
-    found = {policy["name"]: policy["goodput_mean_of_services"] for policy in json.loads(run.stdout)["policies"]}
-    print(f"  replay: {found} {run.stderr.strip()[-500:]}", flush=True)
-    return found
-
-
 def run(folder, table, options):
     for seed in options.seeds.split(","):
         table.part(f"goodput: seed {seed}, four services on {GPUS} x {MODEL}, {options.minutes:g} minutes")
         case = Case(seed, round(options.minutes * 60))
         print(f"  requests per second: {json.dumps(case.mean)}", flush=True)
-        real, replay = measure(folder / f"goodput-{seed}", table, case, "berth")
-        fixed, _ = measure(folder / f"fixed-{seed}", table, case, "fixed")
+        even = case.best_even(folder / f"even-{seed}")
+        real, replay = measure(folder / f"goodput-{seed}", table, case, "berth", even)
+        fixed, fixed_replay = measure(folder / f"fixed-{seed}", table, case, "fixed", even)
         table.show("goodput", real, "{:.4f}")
-        table.show("goodput / that of its replay", real / replay["berth"], "{:.4f}", bar=("at least", BAR))
+        table.show("goodput / that of its replay", real / replay, "{:.4f}", bar=("at least", BAR))
+        table.show("goodput of fixed / that of its replay", fixed / fixed_replay, "{:.4f}")
         table.show("goodput of the policy fixed, likewise", fixed, "{:.4f}")
         table.show("goodput / that of the policy fixed", real / fixed, "{:.4f}", bar=("above", 1))

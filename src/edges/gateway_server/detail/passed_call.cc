@@ -5,7 +5,7 @@
 
 #include "base/core/text.h"
 #include "edges/gateway_server/detail/own_answers.h"
-#include "edges/gateway_server/detail/replica_peer.h"
+#include "edges/replica_peer/replica_peer.h"
 
 namespace berth::edges::detail {
 namespace {

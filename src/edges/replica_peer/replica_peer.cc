@@ -1,4 +1,4 @@
-#include "edges/gateway_server/detail/replica_peer.h"
+#include "edges/replica_peer/replica_peer.h"
 
 #include <fmt/format.h>
 #include <sys/random.h>
@@ -11,7 +11,7 @@
 
 #include "serving/replica_proof/replica_proof.h"
 
-namespace berth::edges::detail {
+namespace berth::edges {
 namespace {
 
 /// 128 random bits; empty if the system has none, which no server can answer.
@@ -47,4 +47,4 @@ std::shared_ptr<const HttpPeerCheck> peer_of(std::shared_ptr<const Endpoint> rep
   return check;
 }
 
-}  // namespace berth::edges::detail
+}  // namespace berth::edges
