@@ -154,7 +154,7 @@ class ClusterWorld {
   std::optional<std::vector<device::LocalGpu>> wanted_fleet_;
   std::vector<std::string> excess_;
   std::set<PoolName> pools_;
-  std::set<std::string> known_pools_;  ///< of GPUs of the folder, as texts
+  std::set<std::string> known_pools_;                  ///< of GPUs of the folder, as texts
   std::optional<std::int64_t> stamps_;                 ///< of the pools that were last looked at
   std::map<std::string, DeviceTaintRuleFacts> rules_;  ///< with which taints were last found
   bool has_new_pools_ = false;                         ///< since then
