@@ -11,6 +11,7 @@
 #include "base/core/ensure.h"
 #include "base/core/nearest_double.h"
 #include "domain/profile/at_speed.h"
+#include "engine/loop/cheaper_slices.h"
 #include "engine/loop/minute_rates.h"
 #include "planner/window/frame.h"
 
@@ -44,27 +45,13 @@ int per_gpu_max(const GpuModel& model, ProfileId profile) {
   return std::max(1, static_cast<int>(model.profiles[profile.index].starts.size()));
 }
 
-std::vector<ProfileId> plain_profiles(const GpuModel& model) {
-  std::vector<ProfileId> profiles;
-  if (model.has_full) profiles.push_back(ProfileId::full());
-  for (std::size_t index = 0; index < model.profiles.size(); ++index) {
-    if (model.profiles[index].is_plain()) profiles.push_back({static_cast<std::uint16_t>(index)});
-  }
-  return profiles;
-}
-
 /// What slices of a model's GPUs offer a service whose spec has these rows.
 std::vector<tier::SliceOffer> slice_offers(const Scenario& scenario, const ServiceSpec& seen, const FleetEntry& entry) {
   std::vector<tier::SliceOffer> offers;
-  const double usd_per_gpu_hour = entry.usd_per_gpu_hour.value_or(Decimal()).to_double();
-  for (const ProfileId profile : plain_profiles(entry.model)) {
-    const double rate = planner::planned_rate(scenario, seen, entry.model, profile);
-    if (rate <= 0) continue;
-    const double share =
-        entry.model.sms > 0 ? static_cast<double>(profile_sms(entry.model, profile)) / entry.model.sms : 1;
-    offers.push_back({.per_second = rate,
-                      .usd_per_hour = usd_per_gpu_hour * share,
-                      .per_gpu_max = per_gpu_max(entry.model, profile)});
+  for (const PricedProfile& priced : priced_profiles(scenario, seen, entry)) {
+    offers.push_back({.per_second = priced.per_second,
+                      .usd_per_hour = priced.usd_per_hour,
+                      .per_gpu_max = per_gpu_max(entry.model, priced.profile)});
   }
   return offers;
 }
@@ -191,7 +178,24 @@ ServiceSpec Enforcement::seen_spec(ServiceId service) const {
   const State& state = services_.at(service);
   ServiceSpec seen = rows_seen(service, state, sure_enough(given_));
   seen.tier.gpu = spec(service).tier.is_auto ? state.kept.memory.gpu : spec(service).tier.gpu;
+  if (spec(service).tier.is_auto && !spec(service).running.replicas) leave_out_dear(seen);
   return seen;
+}
+
+void Enforcement::leave_out_dear(ServiceSpec& seen) const {
+  const auto entry =
+      std::ranges::find_if(given_.fleet, [&](const FleetEntry& each) { return each.model.name == seen.tier.gpu; });
+  if (entry == given_.fleet.end()) return;
+  std::set<std::string> dear;
+  for (const ProfileId profile :
+       dear_profiles(entry->model, priced_profiles(given_, seen, *entry), tier::kSavingShare)) {
+    dear.insert(profile_name(entry->model, profile));
+  }
+  const auto is_dear = [&](const PerformancePoint& point) {
+    return point.gpu == seen.tier.gpu && dear.contains(point.profile);
+  };
+  std::erase_if(seen.table.points, is_dear);
+  for (Variant& variant : seen.variants) std::erase_if(variant.table.points, is_dear);
 }
 
 // ---- choosing models

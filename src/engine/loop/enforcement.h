@@ -80,6 +80,8 @@ class Enforcement {
   template <class Archive, class Self>
   static void archive_services(Archive& archive, Self& self);
   [[nodiscard]] const ServiceSpec& spec(ServiceId service) const;
+  /// Removes the rows of profiles of its model that never pay (dear_profiles): planners have no prices.
+  void leave_out_dear(ServiceSpec& seen) const;
   void ask_forest(ServiceId service, State& state) const;
   /// The spec with the rows that are seen at a probability; every model is allowed.
   [[nodiscard]] ServiceSpec rows_seen(ServiceId service, const State& state, double sure) const;

@@ -4,14 +4,18 @@
 
 #include <algorithm>
 #include <functional>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/core/sort_stably.h"
 #include "domain/values/frozen.h"
+#include "domain/values/gpu_name.h"
+#include "engine/loop/cheaper_slices.h"
 #include "engine/loop/minute_rates.h"
 #include "planner/window/frame.h"
+#include "tier/enforce/choose_tier.h"
 
 namespace berth {
 namespace {
@@ -44,17 +48,21 @@ class TierSlices {
     }
   }
 
-  /// Destroys what is not needed.
-  void release(Plan& plan) const {
-    const bool is_settled = std::ranges::all_of(
-        slices_, [](const OwnSlice& slice) { return slice.standing->is_ready && slice.is_allowed; });
-    if (!is_settled || spec_.floor_attainment || spec_.changes_per_hour) return;
-    const std::vector<double> loads = rates();
-    const double needed = kKeptCapacity * *std::ranges::max_element(loads);
+  /// Whether slices may be given back or replaced: all are ready on the chosen model, and nothing else counts them.
+  [[nodiscard]] bool is_settled() const {
+    if (spec_.floor_attainment || spec_.changes_per_hour) return false;
+    return std::ranges::all_of(slices_,
+                               [](const OwnSlice& slice) { return slice.standing->is_ready && slice.is_allowed; });
+  }
+
+  /// Destroys what is not needed. Returns whether there was something.
+  bool release(Plan& plan) const {
+    const double needed = needed_rate();
     double left = ready_rate();
     std::vector<OwnSlice> by_price = slices_;
     sort_stably(by_price, &OwnSlice::usd, std::greater<>());
     std::size_t count = by_price.size();
+    const std::size_t before = plan.actions.size();
     for (const OwnSlice& slice : by_price) {
       if (count == 1 || slice.standing->holding.role != Role::kInference || left - slice.rate < needed) continue;
       left -= slice.rate;
@@ -64,9 +72,50 @@ class TierSlices {
                       service_label(scenario_, service_), left, left / std::max(1e-9, needed / kKeptCapacity)),
           plan);
     }
+    return plan.actions.size() > before;
+  }
+
+  /// Creates cheaper slices with which the most expensive one is not needed any more: later it is released.
+  void replace(Plan& plan) const {
+    if (slices_.empty() || spec_.running.replicas || is_predicted()) return;
+    const OwnSlice& dearest = *std::ranges::max_element(slices_, {}, &OwnSlice::usd);
+    if (dearest.standing->holding.role != Role::kInference) return;
+    const double missing = std::max(0.0, needed_rate() - (ready_rate() - dearest.rate));
+    const FleetEntry& entry = scenario_.entry_of(dearest.standing->holding.slice.gpu);
+    const std::vector<PricedProfile> offers = priced_profiles(scenario_, spec_, entry);
+    for (const auto& profiles : sets_for(offers, missing, dearest.usd * (1 - tier::kSavingShare))) {
+      const auto places = free_places(scenario_, snapshot_, plan, service_, spec_.tier.gpu, profiles);
+      if (!places) continue;
+      for (const Slice& place : *places) create(place, *dearest.standing, plan);
+      return;
+    }
   }
 
  private:
+  [[nodiscard]] bool is_predicted() const {
+    return std::ranges::find(spec_.tier.predicted_on, spec_.tier.gpu) != spec_.tier.predicted_on.end();
+  }
+
+  void create(const Slice& place, const StandingSlice& dearest, Plan& plan) const {
+    const GpuModel& model = scenario_.model_of(place.gpu);
+    const Reason reason{
+        .text = fmt::format("cheaper slices of {} carry {:.3g} x its highest load of a minute without {} of {}",
+                            service_label(scenario_, service_), kKeptCapacity,
+                            profile_name(model, dearest.holding.slice.profile), gpu_name(dearest.holding.slice.gpu)),
+        .numbers = {}};
+    plan.is_ordered = true;
+    plan.actions.push_back({.what = CreateSlice{place}, .reason = reason});
+    const Holding holding{.slice = place, .role = Role::kInference, .services = {service_}};
+    const auto point = planner::planned_point(scenario_, spec_, model, place.profile);
+    plan.actions.push_back({.what = AssignSlice{.holding = holding, .point = point}, .reason = reason});
+  }
+
+  /// The capacity that is kept.
+  [[nodiscard]] double needed_rate() const {
+    const std::vector<double> loads = rates();
+    return kKeptCapacity * *std::ranges::max_element(loads);
+  }
+
   void add(const StandingSlice& standing) {
     const FleetEntry& entry = scenario_.entry_of(standing.holding.slice.gpu);
     const ProfileId profile = standing.holding.slice.profile;
@@ -74,8 +123,7 @@ class TierSlices {
     if (standing.holding.role == Role::kInference && slice.is_allowed) {
       slice.rate = planner::planned_rate(scenario_, spec_, entry.model, profile);
     }
-    slice.usd = entry.usd_per_gpu_hour.value_or(Decimal()).to_double() * profile_sms(entry.model, profile) /
-                std::max(1, entry.model.sms);
+    slice.usd = slice_usd(entry, profile);
     slices_.push_back(slice);
   }
 
@@ -118,7 +166,8 @@ StageAnswer ask_tiers(const Scenario& scenario, const Snapshot& snapshot, Plan& 
     if (spec.is_absent || spec.tier.gpu.empty() || (!was_changed && !is_time)) continue;
     const TierSlices slices(scenario, snapshot, {index});
     slices.leave_models(plan);
-    if (is_time && spec.tier.is_auto) slices.release(plan);
+    if (!is_time || !spec.tier.is_auto || !slices.is_settled()) continue;
+    if (!slices.release(plan)) slices.replace(plan);
   }
   return Settled{};
 }

@@ -121,6 +121,19 @@ std::vector<Rates> rates_on(const Scenario& scenario, const FrameOptions& option
   return rates;
 }
 
+/// Of variant 0, or of the fastest one if that has none.
+std::optional<RatedPoint> planned_rated_point(const Scenario& scenario, const ServiceSpec& service,
+                                              const GpuModel& model, ProfileId profile) {
+  std::optional<RatedPoint> fastest;
+  for (int variant = 0; variant <= static_cast<int>(service.variants.size()); ++variant) {
+    auto point = rated_point(scenario, {}, {.service = service, .variant = variant}, model, profile);
+    if (!point) continue;
+    if (variant == 0) return point;
+    if (!fastest || point->requests_per_second > fastest->requests_per_second) fastest = std::move(point);
+  }
+  return fastest;
+}
+
 }  // namespace
 
 std::optional<SiteIndex> Frame::site_of(const Slice& slice) const {
@@ -162,14 +175,14 @@ bool can_serve(const Scenario& scenario, const ServiceSpec& service, const GpuMo
 }
 
 double planned_rate(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model, ProfileId profile) {
-  double fastest = 0;
-  for (int variant = 0; variant <= static_cast<int>(service.variants.size()); ++variant) {
-    const auto point = rated_point(scenario, {}, {.service = service, .variant = variant}, model, profile);
-    if (!point) continue;
-    if (variant == 0) return point->requests_per_second;
-    fastest = std::max(fastest, point->requests_per_second);
-  }
-  return fastest;
+  const auto point = planned_rated_point(scenario, service, model, profile);
+  return point ? point->requests_per_second : 0;
+}
+
+std::optional<PointChoice> planned_point(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model,
+                                         ProfileId profile) {
+  const auto point = planned_rated_point(scenario, service, model, profile);
+  return point ? std::optional(point->choice) : std::nullopt;
 }
 
 }  // namespace berth::planner

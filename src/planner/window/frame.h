@@ -47,5 +47,8 @@ struct FrameOptions {
 /// that has no rate; 0: no plan lets it serve there.
 [[nodiscard]] double planned_rate(const Scenario& scenario, const ServiceSpec& service, const GpuModel& model,
                                   ProfileId profile);
+/// The point behind that rate; nothing where it is 0.
+[[nodiscard]] std::optional<PointChoice> planned_point(const Scenario& scenario, const ServiceSpec& service,
+                                                       const GpuModel& model, ProfileId profile);
 
 }  // namespace berth::planner

@@ -116,11 +116,12 @@ class TierChooser {
     return found == judged_.end() ? nullptr : &*found;
   }
 
-  /// The cheapest sufficient model but that one; nullptr if there is none.
-  [[nodiscard]] const JudgedTier* best(const std::string& except) const {
+  /// The cheapest sufficient model but that one, and those that were left for want of room within so much time; nullptr
+  /// if there is none.
+  [[nodiscard]] const JudgedTier* best(const std::string& except, Micros full_for = kSavingApart) const {
     const JudgedTier* best = nullptr;
     for (const JudgedTier& tier : judged_) {
-      if (!tier.is_sufficient() || tier.offer->gpu == except || was_full(tier.offer->gpu)) continue;
+      if (!tier.is_sufficient() || tier.offer->gpu == except || was_full(tier.offer->gpu, full_for)) continue;
       if (best == nullptr || *tier.usd_per_hour < *best->usd_per_hour) best = &tier;
     }
     return best;
@@ -137,9 +138,9 @@ class TierChooser {
     return best;
   }
 
-  [[nodiscard]] bool was_full(const std::string& gpu) const {
+  [[nodiscard]] bool was_full(const std::string& gpu, Micros within) const {
     const auto left = memory_.without_room.find(gpu);
-    return left != memory_.without_room.end() && question_.now < left->second + kSavingApart;
+    return left != memory_.without_room.end() && question_.now < left->second + within;
   }
 
   void note_shortage() {
@@ -180,9 +181,11 @@ class TierChooser {
     std::vector<Instant>& saved = memory_.saved_at;
     if (!saved.empty() && question_.now < saved.back() + kSavingApart) return std::nullopt;
     std::erase_if(saved, [&](Instant at) { return at + kSavingMemory <= question_.now; });
-    const JudgedTier* tier = best(memory_.gpu);
+    const std::size_t moves = saved.size() + leaves_without_room();
+    if (moves >= kSavingMoves) return std::nullopt;
+    const JudgedTier* tier = best(memory_.gpu, kSavingMemory);
     if (tier == nullptr || !now.usd_per_hour) return std::nullopt;
-    const double share = kSavingShare * std::exp2(static_cast<double>(saved.size()) + leaves_without_room());
+    const double share = kSavingShare * std::exp2(static_cast<double>(moves));
     if (*tier->usd_per_hour > *now.usd_per_hour * (1 - share)) return std::nullopt;
     saved.push_back(question_.now);
     return move(tier,
@@ -191,9 +194,9 @@ class TierChooser {
   }
 
   /// Within kSavingMemory. They move the service as much as savings do.
-  [[nodiscard]] double leaves_without_room() const {
+  [[nodiscard]] std::size_t leaves_without_room() const {
     const auto is_recent = [&](const auto& left) { return question_.now < left.second + kSavingMemory; };
-    return static_cast<double>(std::ranges::count_if(memory_.without_room, is_recent));
+    return static_cast<std::size_t>(std::ranges::count_if(memory_.without_room, is_recent));
   }
 
   std::optional<TierChoice> move(const JudgedTier* tier, std::string why) {
@@ -217,7 +220,9 @@ class TierChooser {
 
   [[nodiscard]] std::string why_not(const JudgedTier& tier, const JudgedTier& chosen) const {
     if (!tier.offer->has_rows) return "the service's profile has no row for it";
-    if (was_full(tier.offer->gpu)) return "had no room for the load within the last hour";
+    if (was_full(tier.offer->gpu, kSavingMemory)) {
+      return fmt::format("had no room for the load within the last {:.0f} hours", kSavingMemory.to_seconds() / 3600);
+    }
     if (tier.is_sufficient() && chosen.is_sufficient()) {
       return fmt::format("{:.4g} USD per hour, against {:.4g}", *tier.usd_per_hour, *chosen.usd_per_hour);
     }

@@ -9,10 +9,12 @@
 /// - After `kWithoutRoom`, if its slices carried less than its load at every look since: the cheapest other sufficient
 ///   model that was not left for want of room within `kSavingApart`.
 /// - To save money: if another sufficient model costs at least `kSavingShare` less, `kSavingAfter` after the last
-///   change, and `kSavingApart` after the last such move; the share doubles with each such move, and each for want of
-///   room, within `kSavingMemory`, so that a load which swings does not move it back and forth.
+///   change, and `kSavingApart` after the last such move; twice as much if it has moved to save money or for want of
+///   room within `kSavingMemory`, and not at all after `kSavingMoves` such moves. A model that was left for want of
+///   room within that time is not taken again to save: a load which swings would move it back and forth.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <span>
@@ -29,6 +31,7 @@ inline constexpr double kSavingShare = 0.1;
 inline constexpr Micros kSavingAfter = Micros::seconds(1800);
 inline constexpr Micros kSavingApart = Micros::seconds(3600);
 inline constexpr Micros kSavingMemory = Micros::seconds(6 * 3600);
+inline constexpr std::size_t kSavingMoves = 2;
 inline constexpr Micros kWithoutRoom = Micros::seconds(300);
 
 /// What a choice depends on.

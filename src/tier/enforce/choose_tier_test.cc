@@ -115,9 +115,33 @@ TEST_F(ChooseTier, LeavesAModelWithoutRoomAfterFiveMinutes) {
   ASSERT_TRUE(choice);
   EXPECT_EQ(choice->gpu, "b");
   EXPECT_NE(choice->reason.find("no room"), std::string::npos);
-  // It does not come back to save money before an hour has passed.
+  // It does not come back to save money within six hours.
   EXPECT_FALSE(ask(480 + 1800));
-  EXPECT_EQ(ask(480 + 3600)->gpu, "a");
+  EXPECT_FALSE(ask(480 + 6 * 3600 - 1));
+  EXPECT_EQ(ask(480 + 6 * 3600)->gpu, "a");
+}
+
+TEST_F(ChooseTier, ComesBackForRoomAfterAnHour) {
+  tiers = {measured("a", 100, 1), measured("b", 100, 2)};
+  ASSERT_EQ(ask(0)->gpu, "a");
+  EXPECT_FALSE(ask(60, true));
+  ASSERT_EQ(ask(360, true)->gpu, "b");
+  EXPECT_FALSE(ask(420, true));
+  EXPECT_FALSE(ask(720, true)) << "a had no room";
+  EXPECT_EQ(ask(360 + 3600, true)->gpu, "a");
+}
+
+TEST_F(ChooseTier, MovesToSaveAtMostTwiceInSixHours) {
+  tiers = {measured("a", 100, 10), measured("b", 100, 20)};
+  ASSERT_EQ(ask(0)->gpu, "a");
+  tiers[1] = measured("b", 100, 8);
+  ASSERT_EQ(ask(1800)->gpu, "b");
+  tiers[0] = measured("a", 100, 4);
+  ASSERT_EQ(ask(5400)->gpu, "a");
+  tiers[1] = measured("b", 100, 0.1);
+  EXPECT_FALSE(ask(9000));
+  EXPECT_FALSE(ask(1800 + 6 * 3600 - 1));
+  EXPECT_EQ(ask(1800 + 6 * 3600)->gpu, "b");
 }
 
 /// Sure to carry the rate; its price depends on how fast it turns out to be.
