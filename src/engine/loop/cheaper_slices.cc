@@ -91,6 +91,7 @@ class TakenGpus {
   /// Takes a free place; nothing if there is none.
   std::optional<Slice> take_free(ProfileId profile) {
     std::vector<GpuId> fullest;
+    fullest.reserve(taken_.size());
     for (const auto& [gpu, state] : taken_) fullest.push_back(gpu);
     sort_stably(fullest, [&](GpuId gpu) { return taken_.at(gpu).size(); }, std::greater<>());
     for (const GpuId gpu : fullest) {
@@ -171,6 +172,7 @@ std::vector<std::vector<ProfileId>> sets_for(std::span<const PricedProfile> prof
   }
   sort_stably(sets, [](const PricedSet& set) { return std::pair(set.usd_per_hour, set.profiles.size()); });
   std::vector<std::vector<ProfileId>> found;
+  found.reserve(sets.size());
   for (PricedSet& set : sets) found.push_back(std::move(set.profiles));
   return found;
 }

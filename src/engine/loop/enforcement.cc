@@ -98,6 +98,7 @@ const ServiceSpec& Enforcement::spec(ServiceId service) const { return given_.se
 
 std::vector<ServiceId> Enforcement::services() const {
   std::vector<ServiceId> ids;
+  ids.reserve(services_.size());
   for (const auto& [service, state] : services_) ids.push_back(service);
   return ids;
 }

@@ -129,7 +129,7 @@ std::optional<RatedPoint> planned_rated_point(const Scenario& scenario, const Se
     auto point = rated_point(scenario, {}, {.service = service, .variant = variant}, model, profile);
     if (!point) continue;
     if (variant == 0) return point;
-    if (!fastest || point->requests_per_second > fastest->requests_per_second) fastest = std::move(point);
+    if (!fastest || point->requests_per_second > fastest->requests_per_second) fastest = point;
   }
   return fastest;
 }

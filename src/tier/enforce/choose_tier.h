@@ -30,7 +30,7 @@ namespace berth::tier {
 inline constexpr double kSavingShare = 0.1;
 inline constexpr Micros kSavingAfter = Micros::seconds(1800);
 inline constexpr Micros kSavingApart = Micros::seconds(3600);
-inline constexpr Micros kSavingMemory = Micros::seconds(6 * 3600);
+inline constexpr Micros kSavingMemory = Micros::seconds(21'600);
 inline constexpr std::size_t kSavingMoves = 2;
 inline constexpr Micros kWithoutRoom = Micros::seconds(300);
 
