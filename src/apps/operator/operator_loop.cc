@@ -24,7 +24,7 @@ bool is_of_specs(std::string_view plural) {
 
 }  // namespace
 
-OperatorLoop::OperatorLoop(std::shared_ptr<edges::KubeIdentity> identity, OperatorLoopOptions options)
+OperatorLoop::OperatorLoop(const std::shared_ptr<edges::KubeIdentity>& identity, OperatorLoopOptions options)
     : options_(std::move(options)),
       pace_(std::make_shared<edges::SharedPace>(options_.requests_per_second, kBurst)),
       crew_(identity, pace_,
@@ -121,6 +121,7 @@ bool OperatorLoop::carry_out(const std::vector<kube::Action>& actions) {
     return false;
   }
   std::vector<const kube::Write*> writes;
+  writes.reserve(actions.size());
   for (const kube::Action& action : actions) writes.push_back(&action.write);
   const auto outcomes = crew_.carry_out(writes);
   bool is_any_done = false;

@@ -43,7 +43,7 @@ struct OperatorLoopOptions {
 /// Works for as long as it is stepped. All of it runs on the calling thread but the followers.
 class OperatorLoop {
  public:
-  OperatorLoop(std::shared_ptr<edges::KubeIdentity> identity, OperatorLoopOptions options);
+  OperatorLoop(const std::shared_ptr<edges::KubeIdentity>& identity, OperatorLoopOptions options);
   OperatorLoop(const OperatorLoop&) = delete;
   OperatorLoop& operator=(const OperatorLoop&) = delete;
   ~OperatorLoop();

@@ -52,6 +52,7 @@ std::set<std::string> profiled_models(const kube::StandbyPicture& picture) {
 
 Scenario fleet_in(const kube::StandbyPicture& picture) {
   std::vector<device::LocalGpu> gpus;
+  gpus.reserve(picture.gpus.size());
   for (const kube::StandbyGpu& each : picture.gpus) gpus.push_back(each.known);
   Scenario fleet = live::scenario_without_services();
   static_cast<void>(device::put_fleet(fleet, gpus));  // fails only where the scenario has a fleet of its own
@@ -262,6 +263,7 @@ StandbyObjects::Found StandbyObjects::answer_list(const HttpRequest& request) co
   }
   if (kind == "tenants") {
     std::vector<std::pair<std::string, const yaml::Node*>> all;
+    all.reserve(picture_.tenants.size());
     for (const auto& [name, object] : picture_.tenants) all.emplace_back(name, object.get());
     return page_of(
         request, all.size(), [&](std::size_t i) { return all[i].first; },

@@ -81,6 +81,7 @@ class ClusterWorld {
   /// GPUs for which the folder has no number, as ClusterWorldOptions::gpus_max are taken; by key.
   [[nodiscard]] const std::vector<std::string>& excess_gpus() const { return excess_; }
   /// A session with this fleet follows the former one; what is known of the cluster stays. `see` is to be called next.
+  /// What `wanted_fleet` refers to ends.
   void begin_again(const std::vector<device::LocalGpu>& fleet);
 
   // ---- beside the session (live/local/outside_world.h)
