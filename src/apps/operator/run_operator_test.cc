@@ -136,6 +136,26 @@ class RunOperatorTest : public ::testing::Test {
     call.headers.push_back({"Authorization", "Bearer " + key});
     return http_.send(call);
   }
+  /// 0: no answer.
+  int status_of(const std::string& address) {
+    const auto reply = ask("GET", address);
+    return reply ? reply->status : 0;
+  }
+  /// The status of `/readyz` once it is this one, or at the deadline.
+  int await_ready(const std::string& address, int status) {
+    const auto end = std::chrono::steady_clock::now() + kRunDeadline;
+    while (status_of(address + "/readyz") != status && std::chrono::steady_clock::now() < end)
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    return status_of(address + "/readyz");
+  }
+  void take_server_away() {
+    for (const char* method : {"GET", "PATCH", "PUT", "POST"})
+      cluster_.server.add({.kind = edges::testing::TroubleKind::kLostBefore,
+                           .method = method,
+                           .target_part = "/api",
+                           .count = 1'000'000});
+    cluster_.server.break_watches();
+  }
   void expect_nothing_written() {
     EXPECT_TRUE(cluster_.list(kube::kLeases).empty());
     EXPECT_TRUE(cluster_.list(kube::kDeviceTaintRules).empty());
@@ -344,62 +364,32 @@ TEST_F(RunOperatorTest, AStandbySaysThatTheApiServerIsAway) {
                   R"("leaseTransitions":3,"renewTime":"2026-01-01T00:00:00.000000Z"}})");
   start();
   std::string address;
-  const auto status_of = [&](const std::string& path) {
-    const auto reply = ask("GET", address + path);
-    return reply ? reply->status : 0;
-  };
   EXPECT_TRUE(comes([&] {
     address = read(folder_ + "/state/address");
     while (!address.empty() && (address.back() == '\n' || address.back() == '/')) address.pop_back();
-    return !address.empty() && status_of("/v1/status") == 200;
+    return !address.empty() && status_of(address + "/v1/status") == 200;
   })) << read(folder_ + "/err");
-  for (const char* method : {"GET", "PATCH", "PUT", "POST"})
-    cluster_.server.add({.kind = edges::testing::TroubleKind::kLostBefore,
-                         .method = method,
-                         .target_part = "/api",
-                         .count = 1'000'000});
-  cluster_.server.break_watches();
-  const auto becomes = [&](int status) {
-    const auto end = std::chrono::steady_clock::now() + kRunDeadline;
-    while (status_of("/readyz") != status && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    return status_of("/readyz");
-  };
-  EXPECT_EQ(becomes(503), 503) << read(folder_ + "/err");
+  take_server_away();
+  EXPECT_EQ(await_ready(address, 503), 503) << read(folder_ + "/err");
   const auto status = ask("GET", address + "/v1/status");
   ASSERT_TRUE(status.has_value());
   EXPECT_THAT(status->body, HasSubstr(R"("cluster_away_since_wall":"20)"));
-  EXPECT_EQ(status_of("/v1/gpus"), 200) << "what stood when it was last seen";
+  EXPECT_EQ(status_of(address + "/v1/gpus"), 200) << "what stood when it was last seen";
   cluster_.server.clear_troubles();
-  EXPECT_EQ(becomes(200), 200) << read(folder_ + "/err");
+  EXPECT_EQ(await_ready(address, 200), 200) << read(folder_ + "/err");
 }
 
 TEST_F(RunOperatorTest, ASessionGoesOnWhileTheApiServerIsAway) {
   start();
   const std::string address = url();
   ASSERT_FALSE(address.empty()) << failure_ << read(folder_ + "/err");
-  for (const char* method : {"GET", "PATCH", "PUT", "POST"})
-    cluster_.server.add({.kind = edges::testing::TroubleKind::kLostBefore,
-                         .method = method,
-                         .target_part = "/api",
-                         .count = 1'000'000});
-  cluster_.server.break_watches();
-  const auto status_of = [&](const std::string& path) {
-    const auto reply = ask("GET", address + path);
-    return reply ? reply->status : 0;
-  };
-  const auto waits_for = [&](int status) {
-    const auto end = std::chrono::steady_clock::now() + kRunDeadline;
-    while (status_of("/readyz") != status && std::chrono::steady_clock::now() < end)
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
-    return status_of("/readyz");
-  };
-  EXPECT_EQ(waits_for(503), 503) << read(folder_ + "/err");
+  take_server_away();
+  EXPECT_EQ(await_ready(address, 503), 503) << read(folder_ + "/err");
   const auto status = ask("GET", address + "/v1/status");
   ASSERT_TRUE(status.has_value());
   EXPECT_THAT(status->body, HasSubstr(R"("cluster_away_since_wall":"20)"));
   cluster_.server.clear_troubles();
-  EXPECT_EQ(waits_for(200), 200) << read(folder_ + "/err");
+  EXPECT_EQ(await_ready(address, 200), 200) << read(folder_ + "/err");
 }
 
 TEST_F(RunOperatorTest, AGpuThatComesHasItsNumberAlsoAfterARestart) {
