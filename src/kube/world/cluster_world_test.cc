@@ -27,12 +27,12 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const std::vector<OwnedPools> kOwn = {{"gpu.nvidia.com", std::nullopt}};
+std::vector<OwnedPools> all_pools() { return {{"gpu.nvidia.com", std::nullopt}}; }
 
 /// One A100 on node "a", and a service that needs a slice of it.
 class ClusterWorldTest : public ::testing::Test {
  protected:
-  ClusterWorldTest() : placing_({.own = kOwn}) {
+  ClusterWorldTest() : placing_({.own = all_pools()}) {
     for (const Resource& resource : followed_resources()) placing_.note_listed(resource.plural);
     take(kNodes, testing::ready_node("a"));
     for (const std::string& slice : {testing::nvidia_counters({}), testing::nvidia_devices({})})
@@ -48,7 +48,7 @@ class ClusterWorldTest : public ::testing::Test {
   void begin(std::size_t gpus_max = 8) {
     const auto fleet = fleet_of(planned_gpus(placing_.inventory(), {{"gpu.nvidia.com", "a"}}));
     world_ = std::make_unique<ClusterWorld>(
-        ClusterWorldOptions{.own = kOwn, .fleet = fleet, .world = "w", .gpus_max = gpus_max});
+        ClusterWorldOptions{.own = all_pools(), .fleet = fleet, .world = "w", .gpus_max = gpus_max});
     world_->set_pods({{{"lab", "vision"}, R"({"spec":{"containers":[{"name":"server"}]}})"}});
     world_->see(placing_, Instant());
     make_session(fleet);
