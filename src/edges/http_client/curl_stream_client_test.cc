@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -141,6 +142,17 @@ TEST_F(CurlStreamClientTest, ConnectionsAreUsedAgain) {
   ReadSoFar get;
   ASSERT_TRUE(send({.url = backend.url(), .headers = {}, .body = {}}, get));
   EXPECT_EQ(backend.connection_count(), 1);
+}
+
+TEST_F(CurlStreamClientTest, WhileNothingHappensTheThreadWaits) {
+  ScriptedBackend backend([&](BackendConnection& connection) {
+    while (connection.receive_request()) connection.send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}");
+  });
+  ReadSoFar so_far;
+  ASSERT_TRUE(send(post(backend.url()), so_far));
+  const std::clock_t before = std::clock();
+  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  EXPECT_LT(static_cast<double>(std::clock() - before) / CLOCKS_PER_SEC, 0.1);
 }
 
 TEST_F(CurlStreamClientTest, NothingIsSentTwiceIfAKeptConnectionBreaks) {

@@ -168,7 +168,8 @@ void StreamLoop::begin_guest(StreamClientGuest guest) {
 }
 
 void StreamLoop::turn_guest() {
-  if (!guest_ || !std::exchange(is_guest_due_, false)) return;
+  // Without a guest, too: while a turn is due, the thread does not wait.
+  if (!std::exchange(is_guest_due_, false) || !guest_) return;
   guest_turn_at_.reset();
   if (const auto wait = guest_->turn()) guest_turn_at_ = Clock::now() + std::chrono::microseconds(wait->count());
 }
