@@ -17,7 +17,11 @@ namespace berth {
 namespace {
 
 /// The levels of a forecast that are used as samples: the middles of five equal parts.
-constexpr std::array<std::size_t, 5> kSampleLevels = {1, 3, 5, 7, 9};
+using SampleLevels = std::array<std::size_t, 5>;
+constexpr SampleLevels kSampleLevels = {1, 3, 5, 7, 9};
+/// Those of a service whose late requests are answered, too. They keep its slices busy, so a second with too little
+/// capacity makes requests of the seconds after it late, which the model of a window does not know.
+constexpr SampleLevels kLevelsOfLateAnswers = {3, 5, 7, 9, 10};
 constexpr double kMeanRateMin = 0.001;
 
 /// Time constant with which past seconds of the run fade from a service's mean rate. It is long compared with a window,
@@ -112,7 +116,12 @@ struct AskedService {
   JudgedRate judged;
   std::optional<double> stated;  ///< requests per second stated by its owner, while these are used
   StatedLoad stated_load = StatedLoad::kAtLeast;
+  SampleLevels levels = kSampleLevels;
 };
+
+bool answers_late(const ServiceSpec& service) {
+  return service.drop == DropRule::kNever || service.ready.answer.value_or(service.target) > service.target;
+}
 
 /// The quantiles to plan for in each of the seconds. Of a service that is new, forecasts have a very wide spread, but
 /// their mean soon shows that more comes than its owner expected.
@@ -150,10 +159,8 @@ Expected expect_of(const AskedService& service, const Stretch& stretch) {
   // The second after the window represents the tail.
   for (const forecast::Quantiles& each : quantiles_of(service, stretch.from_second, stretch.seconds + 1)) {
     const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
-    for (const std::size_t level : kSampleLevels) {
-      expected.loads.push_back(each[level]);
-      sum += weight * each[level];
-    }
+    for (const std::size_t level : service.levels) expected.loads.push_back(each[level]);
+    for (const std::size_t level : kSampleLevels) sum += weight * each[level];
   }
   expected.mean_rate = service.judged.next(stretch.from_second, sum / kSampleLevels.size(),
                                            static_cast<double>(stretch.seconds) + tail_seconds);
@@ -194,7 +201,8 @@ class Forecasts {
                         .news = {service.news.begin(), service.news.end()},
                         .judged = service.judged,
                         .stated = stated_rate({index}),
-                        .stated_load = stated_load_});
+                        .stated_load = stated_load_,
+                        .levels = answers_late(scenario_.services[index]) ? kLevelsOfLateAnswers : kSampleLevels});
     }
     return [asked](ServiceId service, const Stretch& stretch) { return expect_of((*asked)[service.index], stretch); };
   }

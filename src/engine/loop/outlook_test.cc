@@ -92,6 +92,28 @@ TEST(ForecastOutlook, SamplesAreInOrderAndFillTheWindowAndTheTail) {
   EXPECT_NEAR(expected.mean_rate, mean, 0.05 * mean);
 }
 
+TEST(ForecastOutlook, WhereLateRequestsAreAnsweredPlansCountOnHigherLoads) {
+  Scenario scenario = testing::two_gpus();
+  const auto arrivals = waves(200);
+  const Stretch stretch{.from_second = 200, .seconds = 30, .tail_seconds = 50};
+  const auto of = [&](const Scenario& asked) {
+    const OutlookSource outlook = forecast_outlook(asked);
+    outlook.observe(seen(arrivals, 0, 200));
+    return ask(outlook, {0}, stretch);
+  };
+  const Expected none_late = of(scenario);
+  scenario.services[0].ready.answer = scenario.services[0].target;
+  EXPECT_EQ(of(scenario).loads, none_late.loads);
+  scenario.services[0].ready.answer = scenario.services[0].target + Micros(1);
+  const Expected some_late = of(scenario);
+  ASSERT_EQ(some_late.loads.size(), none_late.loads.size());
+  for (std::size_t i = 0; i < some_late.loads.size(); ++i) EXPECT_GT(some_late.loads[i], none_late.loads[i]);
+  EXPECT_EQ(some_late.mean_rate, none_late.mean_rate);
+  scenario.services[0].ready.answer = std::nullopt;
+  scenario.services[0].drop = DropRule::kNever;
+  EXPECT_EQ(of(scenario).loads, some_late.loads);
+}
+
 TEST(ForecastOutlook, ASecondIsLearnedOnceHoweverOftenItIsSeen) {
   const Scenario scenario = testing::two_gpus();
   const auto arrivals = waves(120);
