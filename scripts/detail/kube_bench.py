@@ -1,6 +1,6 @@
 """The bars of `berth operator` on a real control plane (scripts/kube build), each with its rival, the stock scheduler, in the same run.
 
-    kube_bench.py PROGRAM [--only experiment,units,...] [--seeds 5] [--scale 1]
+    kube_bench.py PROGRAM [--only experiment,units,...] [--seeds 5] [--seed 1] [--scale 1]
 
 experiment  one GPU with a 1g at slice 6, then pods of 1g, 3g and 3g
 units       200 pods in turn on 10 nodes with two A100-80GB, by seed; each leaves 70 pods later; not bound in 3 s: failed
@@ -10,7 +10,7 @@ beside      2,000 pods on unowned pools, with and without an operator
 start       a start with 5,000 claims and pods
 quiet       the writes of a minute in which nothing happens
 leader      a leader that is killed, and one that ends
-expects     20 services on 20 nodes with two GPUs, one `expects` patched each 30 s, for 10 minutes
+expects     20 services on 20 nodes with two GPUs, one `expects` patched each 30 s, for 10 minutes; --seed draws the patches
 --scale 0.1 takes a tenth of the nodes and pods of rate, latency, beside and start, of the repetitions, and of the services and time of
 expects.
 """
@@ -264,7 +264,7 @@ class Bars:
     def expects(self):
         count, seconds = self.scaled(20), self.scaled(600)
         with Cluster() as cluster:
-            first, times = kube_expects.run(cluster, lambda: self.operator(cluster), count, seconds)
+            first, times = kube_expects.run(cluster, lambda: self.operator(cluster), count, seconds, self.options.seed)
         covered = [each for each in times if each is not None]
         report("expects", "Ready capacity covers each change of expects within 60 s",
                f"{len(covered)} of {len(times)}, the slowest in {max(covered, default=0):.1f} s; {count} services, {seconds} s, "
@@ -282,6 +282,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--only", default=",".join(BAR_NAMES))
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--scale", type=float, default=1.0)
     options = parser.parse_args()
     names = options.only.split(",")

@@ -1,4 +1,4 @@
-"""The bar `expects` of kube_bench.py: services of a real control plane whose `expects` are patched, one each 30 s."""
+"""The bar `expects` of kube_bench.py: services of a real control plane whose `expects` are patched, one each 30 s, drawn by seed."""
 import random
 import threading
 import time
@@ -60,7 +60,7 @@ class Kubelets:
         self.thread.join()
 
 
-def run(cluster, operator_of, count, seconds):
+def run(cluster, operator_of, count, seconds, seed=1):
     """How long the start, and each change, took until the capacity of Ready pods covered it; None: not within a minute."""
     cluster.kubectl("apply", "-f", str(kube_cluster.ROOT / "deploy/crds.yaml"))
     cluster.kubectl("wait", "--for=condition=Established", "crd/gpuservices.berth.dev", "crd/tenants.berth.dev", "--timeout=60s")
@@ -77,7 +77,7 @@ def run(cluster, operator_of, count, seconds):
         begin = time.monotonic()
         pending = {name: begin for name in wanted}
         first = settle(kubelets, wanted, pending, begin)
-        return first, patched(cluster, kubelets, wanted, seconds)
+        return first, patched(cluster, kubelets, wanted, seconds, seed)
     finally:
         kubelets.stop()
         operator.end()
@@ -104,8 +104,8 @@ def next_load(rng, wanted):
             return name, load
 
 
-def patched(cluster, kubelets, wanted, seconds):
-    rng, times, waiting = random.Random(1), [], {}
+def patched(cluster, kubelets, wanted, seconds, seed):
+    rng, times, waiting = random.Random(seed), [], {}
     end, next_patch = time.monotonic() + seconds, time.monotonic()
     while time.monotonic() < end or waiting:
         now = time.monotonic()

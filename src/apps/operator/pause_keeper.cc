@@ -23,8 +23,9 @@ std::string planning_body(const std::string& reason) {
   return json.member("reason", reason).close_object().take();
 }
 
-/// The reason of a ConfigMap; nothing: no pause.
-Result<std::optional<std::string>> reason_in(KubeApi& cluster, const kube::ObjectName& lease) {
+}  // namespace
+
+Result<std::optional<std::string>> read_pause(KubeApi& cluster, const kube::ObjectName& lease) {
   const KubeCall call{.target = kube::object_path(kube::kConfigMaps, kube::pause_name(lease))};
   const auto answer = cluster.ask(call);
   if (!answer) return pass_on(answer.error());
@@ -34,8 +35,6 @@ Result<std::optional<std::string>> reason_in(KubeApi& cluster, const kube::Objec
   if (!object) return pass_on(object.error());
   return kube::pause_reason(*object);
 }
-
-}  // namespace
 
 std::optional<std::string> PauseKeeper::step(KubeApi& cluster, const AskSession& ask, Instant now) {
   if (now < next_at_) return std::nullopt;
@@ -51,7 +50,7 @@ std::optional<std::string> PauseKeeper::step(KubeApi& cluster, const AskSession&
 }
 
 Result<std::optional<std::string>> PauseKeeper::restore(KubeApi& cluster, const AskSession& ask) {
-  auto reason = reason_in(cluster, lease_);
+  auto reason = read_pause(cluster, lease_);
   if (!reason) return pass_on(reason.error());
   if (*reason) {
     const std::string text = (*reason)->empty() ? "paused before" : **reason;

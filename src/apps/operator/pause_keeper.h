@@ -14,6 +14,9 @@
 
 namespace berth::apps {
 
+/// The reason of the pause that the cluster keeps next to this Lease; nothing: planning is not paused.
+[[nodiscard]] Result<std::optional<std::string>> read_pause(KubeApi& cluster, const kube::ObjectName& lease);
+
 /// One thread. It looks at both sides at most once per second: first the ConfigMap next to the Lease is carried over to
 /// the session, then what the session says to the ConfigMap.
 class PauseKeeper {

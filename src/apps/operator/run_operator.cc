@@ -16,6 +16,7 @@
 #include "apps/operator/leadership.h"
 #include "apps/operator/operator_loop.h"
 #include "apps/operator/owned_rules.h"
+#include "apps/operator/pause_reader.h"
 #include "apps/operator/standby_server.h"
 #include "apps/up/build_parts.h"
 #include "apps/up/held_signals.h"
@@ -185,8 +186,10 @@ class OperatorRun {
         standby->show(book, loop);
       }
       if (standby || !leadership || !leadership->is_settled() || loop.is_leading()) continue;
-      auto opened =
-          StandbyServer::open(request_.up, outside_.start_server, [this] { return keeper_->standing().leader; });
+      const auto reader = std::make_shared<PauseReader>(identity_, loop.pace(), request_.lease.name);
+      auto opened = StandbyServer::open(
+          request_.up, outside_.start_server, [this] { return keeper_->standing().leader; },
+          [reader] { return reader->read(); });
       if (!opened) return pass_on(opened.error());
       standby = *std::move(opened);
     }

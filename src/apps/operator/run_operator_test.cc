@@ -333,6 +333,7 @@ TEST_F(RunOperatorTest, AStandbyAnswersReadsAndNamesTheLeader) {
   EXPECT_THAT(body_of("/v1/nodes"), HasSubstr(R"("name":"node-0")"));
   EXPECT_THAT(body_of("/v1/slices"), HasSubstr(R"("items":[])"));
   EXPECT_THAT(body_of("/v1/status"), HasSubstr(R"("leads":false,"leader":"other_1")"));
+  EXPECT_THAT(body_of("/v1/status"), HasSubstr(R"("planning":{"paused":false,"reason":null})"));
   EXPECT_THAT(body_of("/v1/services"), HasSubstr(R"("requests_per_second":20)"));
   EXPECT_THAT(body_of("/v1/tenants/lab"), HasSubstr(R"("kind":"Tenant")"));
   EXPECT_THAT(body_of("/v1/tenants/lab/services/vision"), HasSubstr(R"("phase":"Waiting")"));
@@ -354,6 +355,13 @@ TEST_F(RunOperatorTest, AStandbyAnswersReadsAndNamesTheLeader) {
   EXPECT_THAT(write->body, HasSubstr("not_leader"));
   EXPECT_THAT(write->body, HasSubstr("other_1"));
   EXPECT_TRUE(cluster_.list(kube::kConfigMaps).empty());
+  // A pause that the leader keeps in the cluster.
+  cluster_.create(kube::kConfigMaps, "berth-system",
+                  R"({"metadata":{"name":"berth-pause"},"data":{"paused":"true","reason":"upgrade"}})");
+  EXPECT_TRUE(comes([&] {
+    return body_of("/v1/status").find(R"("planning":{"paused":true,"reason":"upgrade"})") != std::string::npos;
+  })) << body_of("/v1/status");
+  EXPECT_THAT(body_of("/v1/planning"), HasSubstr(R"("paused":true,"reason":"upgrade","since":null)"));
   stop();
   EXPECT_EQ(status_, 0) << failure_;
 }

@@ -25,8 +25,9 @@ HttpResponse standing(const char* word) {
 
 }  // namespace
 
-StandbyApi::StandbyApi(std::function<std::string()> leader, std::string key)
-    : leader_(std::move(leader)), key_(std::move(key)) {}
+StandbyApi::StandbyApi(std::function<std::string()> leader, std::string key,
+                       std::function<std::optional<StandbyPause>()> pause)
+    : leader_(std::move(leader)), key_(std::move(key)), pause_(std::move(pause)) {}
 
 void StandbyApi::show(std::shared_ptr<const StandbyObjects> objects) {
   const std::scoped_lock hold(lock_);
@@ -73,10 +74,14 @@ HttpAnswer StandbyApi::answer(const HttpRequest& request) {
   if (is_probe && request.path.front() == "readyz") return answer_ready(id);
   const std::string leader = leader_();
   const auto shown = objects();
-  const auto found = shown ? shown->answer(request, {.leader = leader, .away = away()}) : std::nullopt;
-  if (!found) return refuse(leader, id);
   const auto given = api::bearer_of(request);
-  if (!given || !api::is_same_secret(*given, key_)) return api::error_response(api::no_key_error("admin.key"), id);
+  const bool has_key = given && api::is_same_secret(*given, key_);
+  // The cluster is not asked for a client without the key.
+  StandbyFacts facts{.leader = leader, .away = away()};
+  if (has_key) facts.pause = pause_;
+  const auto found = shown ? shown->answer(request, facts) : std::nullopt;
+  if (!found) return refuse(leader, id);
+  if (!has_key) return api::error_response(api::no_key_error("admin.key"), id);
   if (!*found) return api::error_response(found->error(), id);
   HttpResponse response = std::get<HttpResponse>(**found);
   response.headers.push_back({"X-Request-Id", id});

@@ -15,14 +15,16 @@
 namespace berth::apps {
 
 class StandbyObjects;
+struct StandbyPause;
 
 /// `/healthz` is 200, and so is `/readyz` while the API server can be reached: a standby is ready to take over.
 /// Reads of what the cluster shows are answered from the picture. Everything else is a 503 `not_leader` that names the
 /// leader, which has the session. Any thread may call all of it.
 class StandbyApi : public HttpHandler {
  public:
-  /// `leader`: an empty name: nobody is known to lead. `key`: of reads, not empty.
-  StandbyApi(std::function<std::string()> leader, std::string key);
+  /// `leader`: an empty name: nobody is known to lead. `key`: of reads, not empty. `pause`: StandbyFacts::pause.
+  StandbyApi(std::function<std::string()> leader, std::string key,
+             std::function<std::optional<StandbyPause>()> pause = {});
 
   /// What stands in the cluster, from now on.
   void show(std::shared_ptr<const StandbyObjects> objects);
@@ -41,6 +43,7 @@ class StandbyApi : public HttpHandler {
 
   std::function<std::string()> leader_;
   std::string key_;
+  std::function<std::optional<StandbyPause>()> pause_;
   std::atomic<std::uint64_t> request_count_ = 0;
   mutable std::mutex lock_;  ///< of what follows
   std::shared_ptr<const StandbyObjects> objects_;

@@ -104,6 +104,24 @@ std::int64_t count_in_time(const kube::StandbyPicture& picture, std::string_view
   });
 }
 
+std::optional<StandbyPause> pause_of(const StandbyFacts& facts) {
+  return facts.pause && !facts.away ? facts.pause() : std::nullopt;
+}
+
+Writer& put_pause(Writer& json, const std::optional<StandbyPause>& pause) {
+  json.member("paused", pause ? std::optional(pause->reason.has_value()) : std::nullopt);
+  return json.member("reason", pause ? pause->reason : std::nullopt);
+}
+
+/// As the leader's, but for when it began, which only its journal has. Nothing: it is not known.
+std::optional<api::ApiResult<HttpAnswer>> answer_planning(const StandbyFacts& facts) {
+  const auto pause = pause_of(facts);
+  if (!pause) return std::nullopt;
+  Writer json;
+  put_pause(json.open_object(), pause).key("since").value(nullptr);
+  return api::json_response(200, json.close_object().take());
+}
+
 api::ApiResult<HttpAnswer> page_of(const HttpRequest& request, std::size_t count,
                                    const std::function<std::string(std::size_t)>& key_of,
                                    const std::function<std::string(std::size_t)>& text_of) {
@@ -225,7 +243,8 @@ std::string StandbyObjects::status(const StandbyFacts& facts) const {
   // What follows is in the session of the leader.
   nulls("steps", {"count", "p50_ms", "p99_ms", "max_ms"});
   nulls("solver", {"running", "last_ms"});
-  nulls("planning", {"paused", "reason"});
+  json.open_object("planning");
+  put_pause(json, pause_of(facts)).close_object();
   for (const char* key : {"no_changes", "memory_only", "read_only", "clock"}) json.key(key).value(nullptr);
   nulls("funnel", {"allocated", "busy", "effective"});
   json.key("goodput").value(nullptr);
@@ -240,9 +259,11 @@ std::string StandbyObjects::status(const StandbyFacts& facts) const {
 StandbyObjects::Found StandbyObjects::answer(const HttpRequest& request, const StandbyFacts& facts) const {
   const auto& path = request.path;
   if (request.method != "GET" || path.size() < 2 || path[0] != "v1") return std::nullopt;
+  const bool is_one = path[1] == "status" || path[1] == "planning";
   const bool is_list = path.size() == 2 || (path.size() == 4 && path[1] == "tenants");
-  if (is_list && path[1] != "status") return path.size() == 2 ? answer_list(request) : answer_tenant(request);
+  if (is_list && !is_one) return path.size() == 2 ? answer_list(request) : answer_tenant(request);
   if (const auto none = api::check_no_query(request); !none) return tl::unexpected(none.error());
+  if (path.size() == 2 && path[1] == "planning") return answer_planning(facts);
   if (path.size() == 2) return api::json_response(200, status(facts));
   return path[1] == "tenants" ? answer_tenant(request) : answer_one(request);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -15,10 +16,17 @@
 
 namespace berth::apps {
 
+/// Whether planning is paused, as the cluster keeps it.
+struct StandbyPause {
+  std::optional<std::string> reason;  ///< nothing: it is not paused
+};
+
 /// What the status has beside the picture.
 struct StandbyFacts {
   std::string leader;                                    ///< empty: nobody is known to lead
   std::optional<live::ClusterAway> away = std::nullopt;  ///< why the picture may be old
+  /// Asked where an answer has it; nothing: it is not known. May be empty.
+  std::function<std::optional<StandbyPause>()> pause = {};
 };
 
 /// Immutable, so that any thread may ask it.
@@ -30,7 +38,8 @@ class StandbyObjects {
   StandbyObjects& operator=(const StandbyObjects&) = delete;
   ~StandbyObjects() = default;
 
-  /// The answer to a GET of nodes, GPUs, slices, tenants, services or the status. Nothing: only the leader knows.
+  /// The answer to a GET of nodes, GPUs, slices, tenants, services, the status or a pause. Nothing: only the leader
+  /// knows.
   [[nodiscard]] std::optional<api::ApiResult<HttpAnswer>> answer(const HttpRequest& request,
                                                                  const StandbyFacts& facts) const;
 

@@ -19,12 +19,13 @@ constexpr Micros kPictureAgeMax = Micros::seconds(5);
 
 Result<std::unique_ptr<StandbyServer>> StandbyServer::open(const live::UpRequest& request,
                                                            const up::ServerStarter& start_server,
-                                                           std::function<std::string()> leader) {
+                                                           std::function<std::string()> leader,
+                                                           std::function<std::optional<StandbyPause>()> pause) {
   const auto path = request.data_dir ? Result<std::string>(*request.data_dir) : edges::default_state_folder();
   if (!path) return pass_on(path.error());
   auto folder = edges::StateFolder::open(*path);
   if (!folder) return pass_on(folder.error());
-  auto standby = std::make_unique<StandbyServer>(*std::move(folder), std::move(leader));
+  auto standby = std::make_unique<StandbyServer>(*std::move(folder), std::move(leader), std::move(pause));
   auto server = start_server(request.listen.host, request.listen.port, standby->api_);
   if (!server) return pass_on(server.error());
   standby->server_ = *std::move(server);

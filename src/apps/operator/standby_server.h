@@ -8,6 +8,7 @@
 #include <string>
 
 #include "apps/operator/standby_api.h"
+#include "apps/operator/standby_objects.h"
 #include "apps/up/up_outside.h"
 #include "base/core/instant.h"
 #include "base/core/result.h"
@@ -27,14 +28,16 @@ class OperatorLoop;
 /// While it exists, it has the folder and the address that the session of the leader will have.
 class StandbyServer {
  public:
-  /// Opens the folder of `request`, listens, and writes the address into the folder. Errors: those of the folder, and a
-  /// port that is in use.
+  /// Opens the folder of `request`, listens, and writes the address into the folder. `pause`: StandbyFacts::pause; any
+  /// thread asks it. Errors: those of the folder, and a port that is in use.
   [[nodiscard]] static Result<std::unique_ptr<StandbyServer>> open(const live::UpRequest& request,
                                                                    const up::ServerStarter& start_server,
-                                                                   std::function<std::string()> leader);
+                                                                   std::function<std::string()> leader,
+                                                                   std::function<std::optional<StandbyPause>()> pause);
   /// For `open`.
-  StandbyServer(std::unique_ptr<edges::StateFolder> folder, std::function<std::string()> leader)
-      : folder_(std::move(folder)), api_(std::move(leader), folder_->key()) {}
+  StandbyServer(std::unique_ptr<edges::StateFolder> folder, std::function<std::string()> leader,
+                std::function<std::optional<StandbyPause>()> pause)
+      : folder_(std::move(folder)), api_(std::move(leader), folder_->key(), std::move(pause)) {}
 
   /// Shows what stands in the cluster by now, at most once per second. `book` has heard of all changes.
   void show(kube::StandbyBook& book, const OperatorLoop& loop);

@@ -109,7 +109,9 @@ void ReplicaBook::want(std::vector<WantedReplica> wanted, Instant now) {
     const std::string slice = each.slice;
     known.insert(slice);
     const auto found = replicas_.find(slice);
-    if (found != replicas_.end()) {
+    if (found != replicas_.end() && !each.is_leaving && !found->second.is_for_holder_of(each)) {
+      forget(found);
+    } else if (found != replicas_.end()) {
       found->second.wanted.is_leaving = each.is_leaving;
       found->second.wanted.pod = std::move(each.pod);
       continue;
@@ -125,6 +127,13 @@ void ReplicaBook::want(std::vector<WantedReplica> wanted, Instant now) {
     slices_of_.erase(entry.second.object);
     return true;
   });
+}
+
+/// A slice keeps its name when it gets another holder: that one's objects have other names, and these end.
+void ReplicaBook::forget(std::map<std::string, Replica>::iterator replica) {
+  std::erase_if(news_, [&](const ReplicaNews& news) { return news.slice == replica->first; });
+  slices_of_.erase(replica->second.object);
+  replicas_.erase(replica);
 }
 
 void ReplicaBook::fail(Replica& replica, std::string why) {
@@ -160,11 +169,20 @@ std::vector<Action> ReplicaBook::decide(Instant now) {
   const auto add = [&](std::optional<Action> action) {
     if (action) actions.push_back(*std::move(action));
   };
+  find_leaving_devices();
   for (auto& [slice, replica] : replicas_) add(next_for(replica, now));
   for (const auto& [name, objects] : objects_) {
     if (objects.is_of_this_world && !slices_of_.contains(name)) add(end_of(name, "no slice"));
   }
   return actions;
+}
+
+void ReplicaBook::find_leaving_devices() {
+  leaving_devices_.clear();
+  for (const auto& [name, objects] : objects_) {
+    if (!objects.is_of_this_world || !objects.claim || slices_of_.contains(name)) continue;
+    for (const AllocatedDevice& each : devices_of(*objects.claim)) leaving_devices_.insert(each.device);
+  }
 }
 
 std::optional<Action> ReplicaBook::next_for(Replica& replica, Instant now) {
@@ -184,7 +202,8 @@ std::optional<Action> ReplicaBook::next_for(Replica& replica, Instant now) {
   }
   if (!objects.claim) {
     if (objects.pod) return end_of(replica.object, replica.wanted.slice);  // somebody deleted its claim
-    return now < replica.not_before ? std::nullopt : std::optional(claim_action(replica));
+    if (now < replica.not_before || leaving_devices_.contains(replica.wanted.device)) return std::nullopt;
+    return claim_action(replica);
   }
   if (objects.claim->is_being_deleted) return end_of(replica.object, replica.wanted.slice);
   const auto devices = devices_of(*objects.claim);

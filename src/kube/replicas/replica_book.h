@@ -35,7 +35,8 @@ inline constexpr Micros kCreationPause = Micros::seconds(5);
 
 /// A slice of a service, as the session wants it.
 struct WantedReplica {
-  std::string slice;  ///< its name: "gpu-3-1g.10gb-2-7"; never used again in this world
+  std::string
+      slice;  ///< its name: "gpu-3-1g.10gb-2-7"; never another slice's in this world, but maybe another holder's
   std::string tenant;
   std::string service;
   DeviceName device;
@@ -123,15 +124,20 @@ class ReplicaBook {
     bool has_failed = false;
     std::string trouble = {};  ///< the last one of a creation
     Instant not_before = {};   ///< nothing is created before this time
+    [[nodiscard]] bool is_for_holder_of(const WantedReplica& other) const {
+      return wanted.tenant == other.tenant && wanted.service == other.service;
+    }
   };
 
   [[nodiscard]] ObjectName name_of(const WantedReplica& wanted) const;
   /// The name of what stands for that service on that device already, and is not of another slice.
   [[nodiscard]] std::optional<ObjectName> find_standing(const WantedReplica& wanted) const;
+  void find_leaving_devices();
   [[nodiscard]] std::optional<Action> next_for(Replica& replica, Instant now);
   [[nodiscard]] std::optional<Action> end_of(const ObjectName& name, const std::string& slice) const;
   /// Whether its pod is from an earlier template, and may be replaced now: pods of a service are, one at a time.
   [[nodiscard]] bool is_to_be_replaced(const Replica& replica, const Objects& objects) const;
+  void forget(std::map<std::string, Replica>::iterator replica);
   void fail(Replica& replica, std::string why);
   void note_ready(Replica& replica, const Objects& objects, Instant now);
   [[nodiscard]] Action claim_action(const Replica& replica) const;
@@ -144,6 +150,7 @@ class ReplicaBook {
   std::map<ObjectName, Objects> objects_;
   std::map<std::string, Replica> replicas_;      ///< by slice
   std::map<ObjectName, std::string> slices_of_;  ///< by object
+  std::set<DeviceName> leaving_devices_;         ///< of claims that belong to no slice any more, and end
   std::vector<ReplicaNews> news_;
   bool has_wants_ = false;
 };

@@ -139,6 +139,59 @@ TEST_F(ReplicaBookTest, ThePodGoesBeforeItsClaim) {
   EXPECT_EQ(news[0].kind, ReplicaNewsKind::kGone);
 }
 
+TEST_F(ReplicaBookTest, ASliceThatGetsAnotherHolderGetsItsPod) {
+  serve();
+  WantedReplica leaving = wanted();
+  leaving.is_leaving = true;
+  want({leaving});
+  EXPECT_THAT(decide(), SizeIs(1));
+  tell(kPods, standing_.at("pod"), ChangeKind::kDeleted);
+  EXPECT_THAT(decide(), SizeIs(1));
+  tell(kResourceClaims, standing_.at("claim"), ChangeKind::kDeleted);
+  EXPECT_THAT(decide(), IsEmpty());
+  EXPECT_THAT(book_.take_news(), SizeIs(1));
+  pass(400);
+  WantedReplica next = wanted();
+  next.tenant = "shop";
+  next.service = "search";
+  want({next});
+  const auto actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_EQ(actions[0].kind, ActionKind::kClaim);
+  EXPECT_EQ(actions[0].write.name.namespace_name, "shop");
+  EXPECT_THAT(call_of(actions[0].write).body, HasSubstr(R"("berth.dev/service":"search")"));
+  stand(actions[0]);
+  allocate();
+  stand(decide().front());
+  pass(3);
+  set_pod_status("Running", true);
+  EXPECT_THAT(decide(), IsEmpty());
+  const auto news = book_.take_news();
+  ASSERT_THAT(news, SizeIs(1));
+  EXPECT_EQ(news[0].kind, ReplicaNewsKind::kReady);
+  EXPECT_EQ(news[0].took, Micros::seconds(3)) << "the time of the new holder alone";
+}
+
+TEST_F(ReplicaBookTest, AnotherHolderWaitsUntilTheClaimOfTheFormerOneIsGone) {
+  serve();
+  WantedReplica next = wanted();
+  next.service = "search";
+  want({next});
+  auto actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_EQ(actions[0].kind, ActionKind::kEndPod);
+  tell(kPods, standing_.at("pod"), ChangeKind::kDeleted);
+  actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_EQ(actions[0].kind, ActionKind::kEndClaim);
+  tell(kResourceClaims, standing_.at("claim"), ChangeKind::kDeleted);
+  actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_EQ(actions[0].kind, ActionKind::kClaim);
+  EXPECT_THAT(call_of(actions[0].write).body, HasSubstr(R"("berth.dev/service":"search")"));
+  EXPECT_THAT(book_.take_news(), IsEmpty());
+}
+
 TEST_F(ReplicaBookTest, APodThatIsNotReadyInTimeFails) {
   want({wanted()});
   stand(decide().front());
