@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/operator/cluster_checks.h"
 #include "apps/operator/cluster_session.h"
 #include "apps/operator/leadership.h"
 #include "apps/operator/operator_loop.h"
@@ -19,18 +20,13 @@
 #include "apps/operator/standby_server.h"
 #include "apps/up/build_parts.h"
 #include "apps/up/held_signals.h"
-#include "base/json/document.h"
-#include "base/json/node_text.h"
-#include "base/json/tree.h"
 #include "edges/kube/lease_keeper.h"
-#include "kube/client/status.h"
 #include "kube/standby/standby_book.h"
 
 namespace berth::apps {
 namespace {
 
 constexpr std::chrono::seconds kFirstAnswer(5);
-constexpr int kNotServed = 404;
 constexpr int kStatusInterrupted = 130;
 
 OperatorRequest with_identity(OperatorRequest request) {
@@ -55,8 +51,7 @@ class OperatorRun {
                  .may_write = [this] { return !keeper_ || keeper_->may_write(); }}) {}
 
   Result<int> run() {
-    if (const auto served = check_api(); !served) return pass_on(served.error());
-    if (const auto found = check_folder(); !found) return pass_on(found.error());
+    if (const auto checked = check(); !checked) return pass_on(checked.error());
     if (request_.is_dry_run) {
       if (const auto rules = write_rules(); !rules) return pass_on(rules.error());
     } else {
@@ -80,19 +75,6 @@ class OperatorRun {
   void say(const std::string& line) const {
     std::fputs(fmt::format("berth operator: {}\n", line).c_str(), outside_.err);
     std::fflush(outside_.err);
-  }
-
-  Result<void> check_api() {
-    const KubeCall call{.target = "/apis/resource.k8s.io/v1"};
-    const auto answer = client_.ask(call);
-    if (!answer) return pass_on(answer.error());
-    if (answer->status == kNotServed) {
-      return invalid(
-          fmt::format("{}: wanted a cluster that serves resource.k8s.io/v1 (Kubernetes 1.34 or later), found none",
-                      request_.access.server));
-    }
-    if (answer->status != 200) return pass_on(kube::error_of(call, *answer));
-    return {};
   }
 
   /// Whether other pools are owned now.
@@ -125,23 +107,18 @@ class OperatorRun {
         {.own = own_, .is_dry_run = request_.is_dry_run, .log = [this](const std::string& line) { say(line); }});
   }
 
-  /// The uid of the namespace kube-system, which names the cluster.
-  Result<std::string> find_cluster() {
-    const KubeCall call{.target = kube::object_path(kube::kNamespaces, {"", "kube-system"})};
-    const auto answer = client_.ask(call);
-    if (!answer) return pass_on(answer.error());
-    if (answer->status != 200) return pass_on(kube::error_of(call, *answer));
-    const auto object = json::parse_document(answer->body, request_.access.server);
-    if (!object) return pass_on(object.error());
-    return std::string(json::text_at(*object, {"metadata", "uid"}));
-  }
-
-  /// Before anything is written: the folder may be of another cluster.
-  Result<void> check_folder() {
-    auto uid = find_cluster();
+  /// Before anything is written: what the cluster has, and whether the folder, the options and the fleet go with it.
+  Result<void> check() {
+    const std::string& server = request_.access.server;
+    if (const auto served = check_cluster_api(client_, server); !served) return served;
+    auto uid = find_cluster_uid(client_, server);
     if (!uid) return pass_on(uid.error());
     cluster_uid_ = *std::move(uid);
-    return up::check_cluster_folder(request_.up, *outside_.files, cluster_uid_);
+    auto fleet = published_fleet(client_, own_);
+    if (!fleet) return pass_on(fleet.error());
+    return up::check_cluster_folder(
+        request_.up, *outside_.files,
+        {.uid = cluster_uid_, .fleet = *std::move(fleet), .make_world = {}, .gpus_max = request_.gpus_max});
   }
 
   [[nodiscard]] int end_status() const { return signal_ == SIGINT ? kStatusInterrupted : 0; }
