@@ -21,6 +21,7 @@
 #include "apps/up/build_parts.h"
 #include "apps/up/held_signals.h"
 #include "edges/kube/lease_keeper.h"
+#include "kube/placing/owned_by_both.h"
 #include "kube/standby/standby_book.h"
 
 namespace berth::apps {
@@ -84,13 +85,13 @@ class OperatorRun {
     if (!own) return false;
     if (*own == own_) say("the configuration was read again: the same pools");
     if (*own == own_) return false;
-    own_ = *std::move(own);
-    if (leadership) {
-      leadership->renew(loop);
-    } else if (const auto rules = write_rules(); !rules) {
-      say("rules: " + rules.error().message);
+    const std::vector<kube::OwnedPools> before = std::exchange(own_, *std::move(own));
+    if (!leadership) {
+      if (const auto rules = write_rules(); !rules) say("rules: " + rules.error().message);
     }
-    loop.own(own_);
+    // Pools that are new take part once their rules have had their grace.
+    const bool leads = leadership && leadership->renew(loop);
+    loop.own(leads ? kube::owned_by_both(before, own_) : own_);
     say("the configuration was read again");
     return true;
   }
@@ -134,7 +135,9 @@ class OperatorRun {
                                   .log = log});
     std::optional<Leadership> leadership;
     if (keeper_)
-      leadership.emplace(*keeper_, LeadershipOptions{.write_rules = [this] { return write_rules(); }, .log = log});
+      leadership.emplace(*keeper_, LeadershipOptions{.write_rules = [this] { return write_rules(); },
+                                                     .on_prepared = [this, &loop] { loop.own(own_); },
+                                                     .log = log});
     if (const auto stood_by = stand_by(loop, leadership); !stood_by) return pass_on(stood_by.error());
     if (is_stopped()) return end_status();
     return lead(loop, leadership);
