@@ -270,7 +270,7 @@ Placing::PodClaims Placing::claims_of(const PodFacts& pod) {
     const auto found =
         reference.claim ? claims_.find({pod.identity.name.namespace_name, *reference.claim}) : claims_.end();
     if (found == claims_.end()) {
-      all.waits_for = fmt::format("claim {} does not exist yet", reference.reference);
+      all.waits_for = fmt::format("claim {} does not exist yet", reference.claim.value_or(reference.reference));
       return all;
     }
     const Claim& claim = found->second;
@@ -297,7 +297,11 @@ Placing::PodClaims Placing::claims_of(const PodFacts& pod) {
       for (const DeviceRequest& request : claim.requests) {
         for (const RequestOption& option : request.options) {
           const auto device_class = classes_.find(option.class_name);
-          if (device_class != classes_.end() && !device_class->second.not_understood.empty() && !claim.is_allocated) {
+          if (claim.is_allocated) continue;
+          if (device_class == classes_.end()) {
+            const bool is_begun = claim.intent && !is_emptied(*claim.intent);
+            if (!is_begun) all.waits_for = fmt::format("claim {}: class {} does not exist", name, option.class_name);
+          } else if (!device_class->second.not_understood.empty()) {
             all.waits_for = fmt::format("class {}: {}", option.class_name, device_class->second.not_understood);
           }
         }

@@ -56,7 +56,7 @@ Result<void> check_cluster_scenario(const UpRequest& request, const Scenario& sc
                   *request.scenario_path, scenario.layout->size()));
 }
 
-/// Other policies decide once, for the services and GPUs that there are at second 0: in a cluster, none of the services.
+/// Other policies decide once, for the services and GPUs at second 0: in a cluster there are no services then.
 Result<void> check_cluster_policy(const Beginning& beginning, const StartFacts& start) {
   if (!start.cluster || beginning.policy == Beginning().policy) return {};
   return invalid(
