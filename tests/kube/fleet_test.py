@@ -12,6 +12,7 @@ from services_test import PROFILES, SERVICE, Operator, ServiceCluster
 
 LEASE = ("--lease-seconds", "4,3,1")  # so that a killed operator is followed soon
 WITHIN_S = 10  # the bar for a GPU that comes
+GRACE_S = 10  # from a rule to the first allocation
 LOADED_S = 60  # a machine that does other things, too
 
 
@@ -35,13 +36,21 @@ class FleetCluster(ServiceCluster):
 
 class Fleet(unittest.TestCase):
     def test_gpus_come_and_go(self):
+        self.with_operator(lambda cluster: None, self.come_and_go, self.check_folder)
+
+    def test_pools_of_a_configuration_that_is_read_again(self):
+        self.with_operator(lambda cluster: cluster.add_gpu_node("b"), self.read_pools_again, pools="[a]")
+
+    def with_operator(self, prepare, then, check=None, **options):
         with FleetCluster() as cluster:
             cluster.begin()
-            self.operator = Operator(cluster, options=LEASE)
+            prepare(cluster)
+            self.operator = Operator(cluster, options=LEASE, **options)
             try:
-                self.come_and_go(cluster)
+                then(cluster)
                 self.assertEqual(self.operator.stop(), 0)
-                self.check_folder(pathlib.Path(cluster.folder.name))
+                if check:
+                    check(pathlib.Path(cluster.folder.name))
             except AssertionError as failed:
                 raise AssertionError(f"{failed}\n{self.operator.log.read_text(encoding='utf-8')[-8000:]}") from failed
             finally:
@@ -88,6 +97,33 @@ class Fleet(unittest.TestCase):
         self.assertEqual(len(self.gpus()), 2)
         self.assertIn("node c", self.events("GpuAdded")[-1])
         self.assertIn(first, [pod["metadata"]["uid"] for pod in cluster.items("pods")])
+
+    def read_pools_again(self, cluster):
+        """Two slices of the whole GPU: the second one fits once the pool of the other node is owned, too."""
+        row = SERVICE["profile"]["rows"][0] | {"profile": "7g.80gb"}
+        cluster.create({"apiVersion": "berth.dev/v1alpha1", "kind": "GpuService", "metadata": {"name": "vision", "namespace": "lab"},
+                        "spec": SERVICE | {"profile": {"format": "csv", "model": "vision", "rows": [row]}, "replicas": {"max": 2},
+                                           "expects": {"requests_per_second": 80}}})
+        cluster.await_with_pods(lambda: self.serving() == ["gpu-0"], "a slice that serves")
+        self.assertEqual(len(self.gpus()), 1)
+        first = cluster.items("pods")[0]["metadata"]["uid"]
+
+        self.operator.read_again("[a, b]")
+        cluster.await_true(lambda: len(self.rules(cluster)) == 2, "the rule of pool b", LOADED_S)
+        written = time.monotonic()
+        self.await_gpu(cluster, "gpu-1", lambda gpu: gpu["status"]["scheduling"] == "open")
+        self.assertGreater(time.monotonic() - written, GRACE_S - 2, "allocation begins 10 s after the rule")
+        cluster.await_with_pods(lambda: self.serving() == ["gpu-0", "gpu-1"], "the new pool in use")
+        print(f"in use {time.monotonic() - written:.1f} s after its rule")
+        self.assertIn(first, [pod["metadata"]["uid"] for pod in cluster.items("pods")], "the other pod was not touched")
+
+        self.operator.read_again("[b]")
+        cluster.await_true(lambda: self.rules(cluster) == ["b"], "no rule of pool a", LOADED_S)
+        self.await_gpu(cluster, "gpu-0", lambda gpu: "does not name pool" in (gpu["status"].get("scheduling_reason") or ""))
+        self.assertEqual(self.serving(), ["gpu-0", "gpu-1"], "what is allocated stays")
+
+    def rules(self, cluster):
+        return sorted(rule["spec"]["deviceSelector"]["pool"] for rule in cluster.get("devicetaintrules"))
 
     def check_folder(self, folder):
         """The records of a folder whose fleet has changed."""

@@ -68,10 +68,11 @@ class ServiceCluster(Cluster):
 
 
 class Operator:
-    def __init__(self, cluster, data="state", kubeconfig=None, driver=DRIVER, options=(), is_standby=False):
+    def __init__(self, cluster, data="state", kubeconfig=None, driver=DRIVER, options=(), is_standby=False,
+                 pools="all"):
         folder = pathlib.Path(cluster.folder.name)
-        config = folder / "berth.yaml"
-        config.write_text(f"kubernetes: {{own: [{{driver: {driver}, pools: all}}]}}\n", encoding="utf-8")
+        self.config = config = folder / "berth.yaml"
+        self.write_pools(pools, driver)
         self.log = folder / f"{data}.log"
         with self.log.open("a", encoding="utf-8") as log:
             self.process = subprocess.Popen([PROGRAM, "operator", "--config", config, "--kubeconfig", kubeconfig or cluster.kubeconfig,
@@ -84,6 +85,14 @@ class Operator:
             raise AssertionError(f"not ready: {self.log.read_text(encoding='utf-8')}")
         self.url, key = ready[1].rstrip("/"), ready[2]
         self.key = pathlib.Path(key).read_text(encoding="utf-8").strip()
+
+    def write_pools(self, pools, driver=DRIVER):
+        self.config.write_text(f"kubernetes: {{own: [{{driver: {driver}, pools: {pools}}}]}}\n", encoding="utf-8")
+
+    def read_again(self, pools):
+        """Changes the pools of the file, and has it read again."""
+        self.write_pools(pools)
+        self.process.send_signal(signal.SIGHUP)
 
     def await_standby(self, cluster, data):
         """It listens, and shows what stands."""

@@ -26,22 +26,28 @@ Result<void> Leadership::step(OperatorLoop& loop) {
   const edges::LeaseStanding standing = keeper_.standing();
   if (!standing.is_leader) return wait(standing, loop);
   if (prepared_epoch_ != standing.epoch) return prepare(loop, standing);
-  if (loop.is_leading() || edges::steady_now() < lead_at_) return {};
+  const bool is_done = loop.is_leading() && !is_renewing_;
+  if (is_done || edges::steady_now() < lead_at_) return {};
+  is_renewing_ = false;
+  if (options_.on_prepared) options_.on_prepared();
   loop.lead(standing.epoch);
+  led_epoch_ = standing.epoch;
   is_settled_ = has_led_ = true;
   say(fmt::format("leads, epoch {}", standing.epoch));
   return {};
 }
 
-void Leadership::renew(OperatorLoop& loop) {
-  loop.stand_by();
+bool Leadership::renew(const OperatorLoop& loop) {
   prepared_epoch_.reset();
+  is_renewing_ = loop.is_leading();
+  return is_renewing_;
 }
 
 Result<void> Leadership::wait(const edges::LeaseStanding& standing, OperatorLoop& loop) {
-  if (prepared_epoch_) {
+  if (prepared_epoch_ || is_renewing_) {
     loop.stand_by();
     prepared_epoch_.reset();
+    is_renewing_ = false;
     say("leads no longer: the lease is lost");
   }
   // A namespace that does not exist, or a right that is missing: bad input, unless this operator has led with it.
@@ -57,7 +63,8 @@ Result<void> Leadership::wait(const edges::LeaseStanding& standing, OperatorLoop
 }
 
 Result<void> Leadership::prepare(OperatorLoop& loop, const edges::LeaseStanding& standing) {
-  if (loop.is_leading()) loop.stand_by();
+  is_renewing_ = is_renewing_ && led_epoch_ == standing.epoch;
+  if (loop.is_leading() && !is_renewing_) loop.stand_by();
   const Instant now = edges::steady_now();
   if (now < retry_at_) return {};
   const auto is_any_new = options_.write_rules();

@@ -168,7 +168,8 @@ void OperatorLoop::begin_again(const std::vector<device::LocalGpu>& fleet) {
 void OperatorLoop::step() {
   take_news();
   report_excess_gpus();
-  if (!is_leading_) return;
+  // Also the session hears only of lists that are complete: GPUs of pools that are owned anew, and who has them.
+  if (!is_leading_ || !placing_.is_synced()) return;
   bool goes_on = true;
   for (int round = 0; round < kRoundsMax && goes_on; ++round) {
     if (cluster_ != nullptr) cluster_->meet(placing_);

@@ -61,7 +61,7 @@ class OperatorLoop {
   void lead(std::int64_t epoch);
   /// Follows the cluster, and writes nothing.
   void stand_by();
-  /// To be called while standing by.
+  /// Owns these pools from now on. To be called between steps.
   void own(const std::vector<kube::OwnedPools>& own);
   /// Whether this operator may write now: also other writers of its process ask. Any thread.
   [[nodiscard]] bool may_write() const { return !options_.may_write || options_.may_write(); }

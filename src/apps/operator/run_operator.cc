@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/operator/cluster_checks.h"
 #include "apps/operator/cluster_session.h"
 #include "apps/operator/leadership.h"
 #include "apps/operator/operator_loop.h"
@@ -20,18 +21,14 @@
 #include "apps/operator/standby_server.h"
 #include "apps/up/build_parts.h"
 #include "apps/up/held_signals.h"
-#include "base/json/document.h"
-#include "base/json/node_text.h"
-#include "base/json/tree.h"
 #include "edges/kube/lease_keeper.h"
-#include "kube/client/status.h"
+#include "kube/placing/owned_by_both.h"
 #include "kube/standby/standby_book.h"
 
 namespace berth::apps {
 namespace {
 
 constexpr std::chrono::seconds kFirstAnswer(5);
-constexpr int kNotServed = 404;
 constexpr int kStatusInterrupted = 130;
 
 OperatorRequest with_identity(OperatorRequest request) {
@@ -56,8 +53,7 @@ class OperatorRun {
                  .may_write = [this] { return !keeper_ || keeper_->may_write(); }}) {}
 
   Result<int> run() {
-    if (const auto served = check_api(); !served) return pass_on(served.error());
-    if (const auto found = check_folder(); !found) return pass_on(found.error());
+    if (const auto checked = check(); !checked) return pass_on(checked.error());
     if (request_.is_dry_run) {
       if (const auto rules = write_rules(); !rules) return pass_on(rules.error());
     } else {
@@ -83,19 +79,6 @@ class OperatorRun {
     std::fflush(outside_.err);
   }
 
-  Result<void> check_api() {
-    const KubeCall call{.target = "/apis/resource.k8s.io/v1"};
-    const auto answer = client_.ask(call);
-    if (!answer) return pass_on(answer.error());
-    if (answer->status == kNotServed) {
-      return invalid(
-          fmt::format("{}: wanted a cluster that serves resource.k8s.io/v1 (Kubernetes 1.34 or later), found none",
-                      request_.access.server));
-    }
-    if (answer->status != 200) return pass_on(kube::error_of(call, *answer));
-    return {};
-  }
-
   /// Whether other pools are owned now.
   bool read_again(OperatorLoop& loop, std::optional<Leadership>& leadership) {
     auto own = outside_.read_own_again ? outside_.read_own_again() : Result<std::vector<kube::OwnedPools>>(own_);
@@ -103,13 +86,13 @@ class OperatorRun {
     if (!own) return false;
     if (*own == own_) say("the configuration was read again: the same pools");
     if (*own == own_) return false;
-    own_ = *std::move(own);
-    if (leadership) {
-      leadership->renew(loop);
-    } else if (const auto rules = write_rules(); !rules) {
-      say("rules: " + rules.error().message);
+    const std::vector<kube::OwnedPools> before = std::exchange(own_, *std::move(own));
+    if (!leadership) {
+      if (const auto rules = write_rules(); !rules) say("rules: " + rules.error().message);
     }
-    loop.own(own_);
+    // Pools that are new take part once their rules have had their grace.
+    const bool leads = leadership && leadership->renew(loop);
+    loop.own(leads ? kube::owned_by_both(before, own_) : own_);
     say("the configuration was read again");
     return true;
   }
@@ -126,23 +109,18 @@ class OperatorRun {
         {.own = own_, .is_dry_run = request_.is_dry_run, .log = [this](const std::string& line) { say(line); }});
   }
 
-  /// The uid of the namespace kube-system, which names the cluster.
-  Result<std::string> find_cluster() {
-    const KubeCall call{.target = kube::object_path(kube::kNamespaces, {"", "kube-system"})};
-    const auto answer = client_.ask(call);
-    if (!answer) return pass_on(answer.error());
-    if (answer->status != 200) return pass_on(kube::error_of(call, *answer));
-    const auto object = json::parse_document(answer->body, request_.access.server);
-    if (!object) return pass_on(object.error());
-    return std::string(json::text_at(*object, {"metadata", "uid"}));
-  }
-
-  /// Before anything is written: the folder may be of another cluster.
-  Result<void> check_folder() {
-    auto uid = find_cluster();
+  /// Before anything is written: what the cluster has, and whether the folder, the options and the fleet go with it.
+  Result<void> check() {
+    const std::string& server = request_.access.server;
+    if (const auto served = check_cluster_api(client_, server); !served) return served;
+    auto uid = find_cluster_uid(client_, server);
     if (!uid) return pass_on(uid.error());
     cluster_uid_ = *std::move(uid);
-    return up::check_cluster_folder(request_.up, *outside_.files, cluster_uid_);
+    auto fleet = published_fleet(client_, own_);
+    if (!fleet) return pass_on(fleet.error());
+    return up::check_cluster_folder(
+        request_.up, *outside_.files,
+        {.uid = cluster_uid_, .fleet = *std::move(fleet), .make_world = {}, .gpus_max = request_.gpus_max});
   }
 
   [[nodiscard]] int end_status() const { return signal_ == SIGINT ? kStatusInterrupted : 0; }
@@ -158,7 +136,9 @@ class OperatorRun {
                                   .log = log});
     std::optional<Leadership> leadership;
     if (keeper_)
-      leadership.emplace(*keeper_, LeadershipOptions{.write_rules = [this] { return write_rules(); }, .log = log});
+      leadership.emplace(*keeper_, LeadershipOptions{.write_rules = [this] { return write_rules(); },
+                                                     .on_prepared = [this, &loop] { loop.own(own_); },
+                                                     .log = log});
     if (const auto stood_by = stand_by(loop, leadership); !stood_by) return pass_on(stood_by.error());
     if (is_stopped()) return end_status();
     return lead(loop, leadership);

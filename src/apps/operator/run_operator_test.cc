@@ -76,6 +76,7 @@ class RunOperatorTest : public ::testing::Test {
       OperatorRequest request;
       request.access.server = cluster_.server.url();
       request.own = own_;
+      request.gpus_max = gpus_max_;
       request.up.world = live::WorldKind::kKubernetes;
       request.up.has_load = has_load_;
       request.is_dry_run = request.up.is_dry_run = is_dry_run_;
@@ -174,6 +175,7 @@ class RunOperatorTest : public ::testing::Test {
   TestCluster cluster_;
   std::vector<kube::OwnedPools> own_ = {{"gpu.nvidia.com", std::nullopt}};
   std::vector<kube::OwnedPools> own_again_ = own_;  ///< after SIGHUP
+  std::int64_t gpus_max_ = kube::kOwnedGpusMax;
   bool has_load_ = false;
   bool is_dry_run_ = false;
   edges::DiskFiles files_;
@@ -464,6 +466,46 @@ services:
   EXPECT_THAT(failure_, HasSubstr("scenario.yaml: services: wanted none in the world of a cluster"));
   EXPECT_FALSE(std::filesystem::exists(folder_ + "/state"));
   expect_nothing_written();
+}
+
+TEST_F(RunOperatorTest, MoreGpusThanANewFolderMayHaveAreRefusedBeforeAnythingIsWritten) {
+  for (const kube::Write& rule : kube::taint_rules(own_)) cluster_.remove(kube::kDeviceTaintRules, rule.name.name);
+  cluster_.create(kube::kResourceSlices, "", kube::testing::nvidia_counters({.node = "b"}));
+  cluster_.create(kube::kResourceSlices, "", kube::testing::nvidia_devices({.node = "b"}));
+  gpus_max_ = 1;
+  start();
+  thread_.join();
+  EXPECT_EQ(status_, 2);
+  EXPECT_EQ(failure_, "kubernetes.gpus_max: wanted at most 1 GPUs in the owned pools, found 2");
+  EXPECT_FALSE(std::filesystem::exists(folder_ + "/state"));
+  expect_nothing_written();
+}
+
+TEST_F(RunOperatorTest, AScenarioWithAnotherFleetOrALayoutIsRefusedBeforeAnythingIsWritten) {
+  for (const kube::Write& rule : kube::taint_rules(own_)) cluster_.remove(kube::kDeviceTaintRules, rule.name.name);
+  scenario_ = folder_ + "/scenario.yaml";
+  const auto refusal_of = [&](const std::string& rest) {
+    std::ofstream(*scenario_) << "berth: 1\nservices: []\n" << rest;
+    is_over_ = false;
+    start();
+    thread_.join();
+    EXPECT_EQ(status_, 2);
+    EXPECT_FALSE(std::filesystem::exists(folder_ + "/state"));
+    expect_nothing_written();
+    return failure_;
+  };
+  EXPECT_THAT(refusal_of("fleet: [{gpu: H100-80GB, count: 1}]\n"), HasSubstr("fleet: gpu-0: wanted A100-80GB"));
+  EXPECT_THAT(refusal_of("fleet: [{gpu: A100-80GB, count: 2}]\n"), HasSubstr("found 2"));
+  EXPECT_THAT(refusal_of("fleet: [{gpu: A100-80GB, count: 1}]\n"
+                         "layout: [{gpu: 0, slices: [{profile: 1g.10gb, start: 0}]}]\n"),
+              HasSubstr("scenario.yaml: layout: wanted none in the world of a cluster"));
+}
+
+TEST_F(RunOperatorTest, AScenarioMayStateTheFleetOfTheClusterWithItsPrices) {
+  scenario_ = folder_ + "/scenario.yaml";
+  std::ofstream(*scenario_) << "berth: 1\nservices: []\nfleet: [{gpu: A100-80GB, count: 1, usd_per_gpu_hour: 2}]\n";
+  start();
+  EXPECT_FALSE(url().empty()) << failure_ << read(folder_ + "/err");
 }
 
 }  // namespace

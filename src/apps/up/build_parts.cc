@@ -109,6 +109,13 @@ Result<std::unique_ptr<JournalReader>> open_journal(const std::string& path) {
   return std::move(*reader);
 }
 
+/// A world that began keeps its numbers.
+Result<void> check_fleet_size(const live::FolderWorld& world, const ClusterOutside& cluster) {
+  if (world.history || !world.fleet || std::cmp_less_equal(world.fleet->size(), cluster.gpus_max)) return {};
+  return invalid(fmt::format("kubernetes.gpus_max: wanted at most {} GPUs in the owned pools, found {}",
+                             cluster.gpus_max, world.fleet->size()));
+}
+
 /// Finds out which world it is, and for a local one the GPUs of this machine.
 Result<void> find_devices_and_world(UpParts& parts) {
   edges::LocalMachine machine;
@@ -140,11 +147,7 @@ Result<void> find_devices_and_world(UpParts& parts) {
   if (!was_stated) log_line(parts.outside.err, "world", {{"world", parts.world.fleet ? "local" : "simulated"}});
   if (!parts.world.fleet) return {};
   if (is_cluster) {
-    const ClusterOutside& cluster = *parts.outside.cluster;
-    if (!parts.world.history && std::cmp_greater(parts.world.fleet->size(), cluster.gpus_max)) {
-      return invalid(fmt::format("kubernetes.gpus_max: wanted at most {} GPUs in the owned pools, found {}",
-                                 cluster.gpus_max, parts.world.fleet->size()));
-    }
+    if (auto small = check_fleet_size(parts.world, *parts.outside.cluster); !small) return small;
     parts.devices = parts.outside.cluster->make_world(*parts.world.fleet, parts.world.beginning.epoch_us);
     return {};
   }
@@ -243,24 +246,25 @@ Result<void> prepare_parts(UpParts& parts) {
   return make_session(parts);
 }
 
-/// The world of the folder, as it would be with no GPU in the cluster.
 Result<void> check_world(const live::UpRequest& request, const Files& files, const std::string& folder,
-                         const std::string& cluster_uid) {
+                         const ClusterOutside& cluster) {
   auto journal = open_journal(live::journal_path_in(folder));
   if (!journal) return pass_on(journal.error());
-  const live::StartFacts facts{.folder = folder, .journal = journal->get(), .machine = {}, .cluster = cluster_uid};
+  const live::StartFacts facts{
+      .folder = folder, .journal = journal->get(), .machine = cluster.fleet, .cluster = cluster.uid};
   const auto world = live::find_world(request, files, facts);
   if (!world) return pass_on(world.error());
+  if (auto small = check_fleet_size(*world, cluster); !small) return small;
   const auto settled = live::settle_world(request, live::WorldKind::kKubernetes);
   return settled ? Result<void>() : pass_on(settled.error());
 }
 
 }  // namespace
 
-Result<void> check_cluster_folder(const live::UpRequest& request, const Files& files, const std::string& cluster_uid) {
+Result<void> check_cluster_folder(const live::UpRequest& request, const Files& files, const ClusterOutside& cluster) {
   auto folder = folder_of(request);
   if (!folder) return pass_on(folder.error());
-  auto checked = check_world(request, files, (*folder)->path(), cluster_uid);
+  auto checked = check_world(request, files, (*folder)->path(), cluster);
   (*folder)->discard_if_new();
   return checked;
 }

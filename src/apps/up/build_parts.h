@@ -32,10 +32,10 @@ struct DeviceAccess {
 [[nodiscard]] Result<std::unique_ptr<UpParts>> build_parts(const live::UpRequest& request, const UpOutside& outside,
                                                            DeviceAccess devices, edges::Telemetry* telemetry = nullptr);
 
-/// Checks the folder, the scenario and the options of a world of the cluster with this uid, without its GPUs: for
-/// whoever writes to the cluster before that world begins. Nothing is recorded, and a folder that was missing is
-/// missing afterwards. Errors: those of `build_parts`. O(size of the journal since the last snapshot).
+/// Checks the folder, the scenario, the options and the fleet of a world of this cluster: for whoever writes to the
+/// cluster before that world begins. Of `cluster`, its functions are not called. Nothing is recorded, and a folder that
+/// was missing is missing afterwards. Errors: those of `build_parts`. O(size of the journal since the last snapshot).
 [[nodiscard]] Result<void> check_cluster_folder(const live::UpRequest& request, const Files& files,
-                                                const std::string& cluster_uid);
+                                                const ClusterOutside& cluster);
 
 }  // namespace berth::up

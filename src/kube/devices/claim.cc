@@ -50,11 +50,16 @@ RequestOption read_option(const yaml::Node& node, std::string name, Claim& claim
   if (const yaml::Node* count = json::find_member(node, "count"))
     option.count = json::integer_in<std::int64_t>(*count).value_or(1);
   const std::string_view mode = json::text_at(node, {"allocationMode"});
-  const bool is_known = (mode.empty() || mode == "ExactCount") && option.count >= 1 &&
-                        option.count <= kDeviceCountMax && !is_set(node, "adminAccess") && !is_set(node, "capacity");
-  if (!is_known && claim.not_understood.empty()) {
+  std::string other;
+  if (!mode.empty() && mode != "ExactCount") other = fmt::format("allocationMode {}", mode);
+  if (option.count < 1 || option.count > kDeviceCountMax) other = fmt::format("count {}", option.count);
+  for (const char* key : {"adminAccess", "capacity"}) {
+    if (is_set(node, key)) other = key;
+  }
+  if (!other.empty() && claim.not_understood.empty()) {
     claim.not_understood = fmt::format(
-        "request {}: wanted allocationMode ExactCount without adminAccess and capacity, found another", option.name);
+        "request {}: wanted allocationMode ExactCount, count 1 to {}, no adminAccess and no capacity; found {}",
+        option.name, kDeviceCountMax, other);
   }
   for (const Toleration& toleration : option.tolerations) {
     if (tolerates(toleration, kOwnedTaint, "", "NoSchedule")) claim.tolerates_owned = true;

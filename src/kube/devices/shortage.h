@@ -43,7 +43,7 @@ class Shortages {
 [[nodiscard]] std::optional<Shortage> node_shortage(const PodFacts& pod, const NodeFacts& node, const NodeRoom& used);
 
 /// Why none of these devices of a pool, which all suit a request, is free. Units are the memory slices of a GPU, where
-/// its counters have that name, else all that its counters count.
+/// its counters have that name; else the counter that is short is named.
 [[nodiscard]] Shortage unit_shortage(const PoolState& pool, const std::vector<std::size_t>& devices);
 
 }  // namespace berth::kube

@@ -159,14 +159,19 @@ void Placing::set_claim(const ObjectName& name, std::optional<Claim> claim) {
   if (!claims_.contains(name)) claim_states_.erase(name);
 }
 
-/// An allocation that is gone while its intent stands was taken back by the scheduler.
+/// An allocation that is gone while its intent stands was taken back by the scheduler, which found no node for the pod.
+/// One that was reserved was released by the claim controller: the pods that used it are gone.
 void Placing::remember_intent(const Claim& claim) {
   ClaimState& state = claim_states_[claim.identity.name];
   if (state.intent != claim.intent) {
     state.intent = claim.intent;
-    state.was_allocated = false;
+    state.is_taken_back = false;
+  } else if (state.was_allocated && !claim.is_allocated) {
+    state.is_taken_back = !state.was_reserved;
   }
-  state.was_allocated = state.was_allocated || claim.is_allocated;
+  if (claim.is_allocated) state.is_taken_back = false;
+  state.was_allocated = claim.is_allocated;
+  state.was_reserved = claim.is_reserved;
 }
 
 void Placing::hold_devices(const ObjectName& name) {
@@ -265,7 +270,7 @@ Placing::PodClaims Placing::claims_of(const PodFacts& pod) {
     const auto found =
         reference.claim ? claims_.find({pod.identity.name.namespace_name, *reference.claim}) : claims_.end();
     if (found == claims_.end()) {
-      all.waits_for = fmt::format("claim {} does not exist yet", reference.reference);
+      all.waits_for = fmt::format("claim {} does not exist yet", reference.claim.value_or(reference.reference));
       return all;
     }
     const Claim& claim = found->second;
@@ -292,7 +297,11 @@ Placing::PodClaims Placing::claims_of(const PodFacts& pod) {
       for (const DeviceRequest& request : claim.requests) {
         for (const RequestOption& option : request.options) {
           const auto device_class = classes_.find(option.class_name);
-          if (device_class != classes_.end() && !device_class->second.not_understood.empty() && !claim.is_allocated) {
+          if (claim.is_allocated) continue;
+          if (device_class == classes_.end()) {
+            const bool is_begun = claim.intent && !is_emptied(*claim.intent);
+            if (!is_begun) all.waits_for = fmt::format("claim {}: class {} does not exist", name, option.class_name);
+          } else if (!device_class->second.not_understood.empty()) {
             all.waits_for = fmt::format("class {}: {}", option.class_name, device_class->second.not_understood);
           }
         }
@@ -356,7 +365,7 @@ void Placing::place_pod(PodFacts& pod, Instant now, const std::string& wall, std
   }
   bool is_withdrawing = false;
   for (const Claim* claim : claims.intended) {
-    const bool is_taken_back = claim_states_.at(claim->identity.name).was_allocated;
+    const bool is_taken_back = claim_states_.at(claim->identity.name).is_taken_back;
     if (is_taken_back) state.avoided[node_of(*claim)] = now + kAvoidedFor;
     if (!is_taken_back && is_own_intent_sound(*claim)) continue;
     actions.push_back(withdraw_action(*claim, false));
@@ -427,11 +436,15 @@ void Placing::choose_for(PodFacts& pod, const PodClaims& claims, Instant now, st
   }
 }
 
-/// Claims of slices get the device that a plan names, or none: other ones are never chosen for them.
+/// Claims of slices get the device that a plan names, or none: other ones are never chosen for them. What the scheduler
+/// took back from a pod that still waits is not allocated again: the plan will name another device.
 void Placing::allocate_for_services(const std::string& wall, std::vector<Action>& actions) {
   for (const auto& [name, claim] : claims_) {
     const bool is_open = claim.is_of_service && !claim.is_allocated && !claim.is_being_deleted && claim.intent;
     if (!is_open || is_emptied(*claim.intent)) continue;
+    const auto pod = pods_.find(name);  // it has the name of its claim
+    const bool waits = pod != pods_.end() && pod->second.node.empty() && !pod->second.is_being_deleted;
+    if (waits && claim_states_.at(name).is_taken_back) continue;
     actions.push_back(is_own_intent_sound(claim) ? allocate_action(claim, wall) : withdraw_action(claim, false));
   }
 }

@@ -82,7 +82,9 @@ class Placing {
     std::vector<DeviceName> held = {};
     std::optional<Instant> unreferenced_since = std::nullopt;
     std::optional<std::string> intent = std::nullopt;
-    bool was_allocated = false;  ///< since it has this intent
+    bool was_allocated = false;  ///< as last seen
+    bool was_reserved = false;   ///< the same
+    bool is_taken_back = false;  ///< since it has this intent
   };
   /// An event of a reason that a pod has had before: the same object, counted.
   struct Series {

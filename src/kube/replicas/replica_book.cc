@@ -18,6 +18,23 @@ bool is_condition_true(const yaml::Node& pod, std::string_view type) {
   });
 }
 
+/// Why the scheduler does not bind a pod; empty: it does, or has not tried yet.
+std::string unbound_reason(const yaml::Node& pod) {
+  for (const yaml::Node& condition : json::list_at(pod, {"status", "conditions"})) {
+    const bool is_unbound = json::text_at(condition, {"type"}) == "PodScheduled" &&
+                            json::text_at(condition, {"status"}) == "False" &&
+                            json::text_at(condition, {"reason"}) == "Unschedulable";
+    if (is_unbound) return std::string(json::text_at(condition, {"message"}));
+  }
+  return {};
+}
+
+/// Whether the scheduler has taken an allocation back: the claim controller releases only what was reserved before.
+bool is_taken_back(const Claim& before, const Claim& now) {
+  return before.identity.uid == now.identity.uid && before.is_allocated && !before.is_reserved && !now.is_allocated &&
+         !now.is_being_deleted && before.intent == now.intent;
+}
+
 /// The devices that a claim has, or is about to get.
 std::vector<AllocatedDevice> devices_of(const Claim& claim) {
   if (claim.is_allocated) return claim.allocated;
@@ -48,6 +65,9 @@ void ReplicaBook::take_claim(const Change& change) {
   auto claim = read_claim(change.object);
   if (!claim) return;
   Objects& objects = objects_[name];
+  if (objects.claim && is_taken_back(*objects.claim, *claim)) objects.is_taken_back = true;
+  if (claim->is_allocated || (objects.claim && objects.claim->identity.uid != claim->identity.uid))
+    objects.is_taken_back = false;
   objects.claim = *std::move(claim);
   objects.service = json::text_at(change.object, {"metadata", "labels", kServiceLabel});
   objects.is_of_this_world = json::text_at(change.object, {"metadata", "labels", kWorldLabel}) == options_.world;
@@ -62,6 +82,7 @@ void ReplicaBook::take_pod(const Change& change) {
     found->second.pod.reset();
     found->second.pod_phase.clear();
     found->second.is_pod_ready = false;
+    found->second.pod_waits_for.clear();
     return forget_gone(name);
   }
   Objects& objects = objects_[name];
@@ -71,6 +92,7 @@ void ReplicaBook::take_pod(const Change& change) {
   objects.pod_phase = json::text_at(change.object, {"status", "phase"});
   objects.pod_template = json::text_at(change.object, {"metadata", "annotations", kTemplateAnnotation});
   objects.is_pod_being_deleted = !json::text_at(change.object, {"metadata", "deletionTimestamp"}).empty();
+  objects.pod_waits_for = unbound_reason(change.object);
   objects.is_pod_ready = !objects.is_pod_being_deleted && is_condition_true(change.object, "Ready");
 }
 
@@ -117,6 +139,8 @@ void ReplicaBook::want(std::vector<WantedReplica> wanted, Instant now) {
       continue;
     }
     Replica replica{.wanted = std::move(each), .object = {}, .waits_since = now};
+    const auto taken_back = taken_back_.find({replica.wanted.tenant, replica.wanted.service});
+    if (taken_back != taken_back_.end()) replica.not_before = taken_back->second.next_not_before;
     const auto standing = find_standing(replica.wanted);
     replica.object = standing.value_or(name_of(replica.wanted));
     slices_of_[replica.object] = slice;
@@ -136,9 +160,30 @@ void ReplicaBook::forget(std::map<std::string, Replica>::iterator replica) {
   replicas_.erase(replica);
 }
 
-void ReplicaBook::fail(Replica& replica, std::string why) {
+void ReplicaBook::fail(Replica& replica, std::string why, ReplicaNewsKind kind) {
   if (std::exchange(replica.has_failed, true)) return;
-  news_.push_back({.kind = ReplicaNewsKind::kFailed, .slice = replica.wanted.slice, .text = std::move(why)});
+  news_.push_back({.kind = kind, .slice = replica.wanted.slice, .text = std::move(why)});
+}
+
+bool ReplicaBook::note_taken_back(Replica& replica, const Objects& objects, Instant now) {
+  // Without a pod that waits for it somebody else has released the claim: it is allocated again.
+  if (!objects.is_taken_back || !objects.pod || objects.is_pod_being_deleted) {
+    replica.taken_back_at.reset();
+    return false;
+  }
+  if (!replica.taken_back_at) replica.taken_back_at = now;
+  if (objects.pod_waits_for.empty() && now - *replica.taken_back_at < kReasonWithin) return true;
+  if (replica.has_failed) return true;
+  TakenBack& history = taken_back_[{replica.wanted.tenant, replica.wanted.service}];
+  if (++history.count > 1) {
+    const std::int64_t doublings = std::min<std::int64_t>(history.count - 2, 10);
+    history.next_not_before = now + std::min(kTakenBackPauseMax, kTakenBackPause * (std::int64_t{1} << doublings));
+  }
+  fail(replica,
+       fmt::format("the scheduler took the device of claim {} back: pod {}", replica.object.text(),
+                   objects.pod_waits_for.empty() ? "cannot run on its node" : "waits: " + objects.pod_waits_for),
+       ReplicaNewsKind::kTakenBack);
+  return true;
 }
 
 void ReplicaBook::note_ready(Replica& replica, const Objects& objects, Instant now) {
@@ -149,6 +194,7 @@ void ReplicaBook::note_ready(Replica& replica, const Objects& objects, Instant n
     return;
   }
   if (std::exchange(replica.is_ready, true)) return;
+  taken_back_.erase({replica.wanted.tenant, replica.wanted.service});
   news_.push_back(
       {.kind = ReplicaNewsKind::kReady, .slice = replica.wanted.slice, .text = {}, .took = now - replica.waits_since});
 }
@@ -206,6 +252,8 @@ std::optional<Action> ReplicaBook::next_for(Replica& replica, Instant now) {
     return claim_action(replica);
   }
   if (objects.claim->is_being_deleted) return end_of(replica.object, replica.wanted.slice);
+  if (note_taken_back(replica, objects, now))
+    return replica.has_failed ? end_of(replica.object, replica.wanted.slice) : std::nullopt;
   const auto devices = devices_of(*objects.claim);
   if (devices.empty() || devices.front().device != replica.wanted.device) {
     fail(replica, fmt::format("claim {} cannot have {}: another claim holds it, or something of it",

@@ -32,6 +32,12 @@ inline constexpr std::string_view kSliceLabel = "berth.dev/slice";
 inline constexpr Micros kReadyWithin = Micros::seconds(300);
 /// Between two attempts to create an object.
 inline constexpr Micros kCreationPause = Micros::seconds(5);
+/// For so long a pod may not yet say why the scheduler took its claim back.
+inline constexpr Micros kReasonWithin = Micros::seconds(2);
+/// A service whose claims were taken back on several nodes waits before it gets the next one, so that it does not close
+/// one node after another to all services: first so long, then twice as long each time, up to kTakenBackPauseMax.
+inline constexpr Micros kTakenBackPause = Micros::seconds(5);
+inline constexpr Micros kTakenBackPauseMax = Micros::seconds(60);
 
 /// A slice of a service, as the session wants it.
 struct WantedReplica {
@@ -46,9 +52,10 @@ struct WantedReplica {
 };
 
 enum class ReplicaNewsKind : std::uint8_t {
-  kReady,   ///< it serves
-  kGone,    ///< neither its pod nor its claim exists any more
-  kFailed,  ///< it cannot serve there; it is to leave
+  kReady,      ///< it serves
+  kGone,       ///< neither its pod nor its claim exists any more
+  kFailed,     ///< it cannot serve there; it is to leave
+  kTakenBack,  ///< the same: the scheduler found that its pod cannot run on that node
 };
 
 struct ReplicaNews {
@@ -114,6 +121,8 @@ class ReplicaBook {
     bool is_pod_ready = false;
     std::string pod_template = {};  ///< kTemplateAnnotation
     bool is_pod_being_deleted = false;
+    std::string pod_waits_for = {};  ///< why the scheduler does not bind it
+    bool is_taken_back = false;      ///< its claim had a device, and was never reserved
     [[nodiscard]] bool is_gone() const { return !claim && !pod; }
   };
   struct Replica {
@@ -124,9 +133,16 @@ class ReplicaBook {
     bool has_failed = false;
     std::string trouble = {};  ///< the last one of a creation
     Instant not_before = {};   ///< nothing is created before this time
+    std::optional<Instant> taken_back_at = std::nullopt;
+
     [[nodiscard]] bool is_for_holder_of(const WantedReplica& other) const {
       return wanted.tenant == other.tenant && wanted.service == other.service;
     }
+  };
+  /// A service whose claims were taken back since a slice of it was last Ready.
+  struct TakenBack {
+    std::int64_t count = 0;
+    Instant next_not_before = {};
   };
 
   [[nodiscard]] ObjectName name_of(const WantedReplica& wanted) const;
@@ -138,7 +154,9 @@ class ReplicaBook {
   /// Whether its pod is from an earlier template, and may be replaced now: pods of a service are, one at a time.
   [[nodiscard]] bool is_to_be_replaced(const Replica& replica, const Objects& objects) const;
   void forget(std::map<std::string, Replica>::iterator replica);
-  void fail(Replica& replica, std::string why);
+  void fail(Replica& replica, std::string why, ReplicaNewsKind kind = ReplicaNewsKind::kFailed);
+  /// Whether its claim was taken back; it then fails, soon.
+  [[nodiscard]] bool note_taken_back(Replica& replica, const Objects& objects, Instant now);
   void note_ready(Replica& replica, const Objects& objects, Instant now);
   [[nodiscard]] Action claim_action(const Replica& replica) const;
   [[nodiscard]] Result<Action> pod_action(const Replica& replica) const;
@@ -151,6 +169,7 @@ class ReplicaBook {
   std::map<std::string, Replica> replicas_;      ///< by slice
   std::map<ObjectName, std::string> slices_of_;  ///< by object
   std::set<DeviceName> leaving_devices_;         ///< of claims that belong to no slice any more, and end
+  std::map<ObjectName, TakenBack> taken_back_;   ///< by tenant and service
   std::vector<ReplicaNews> news_;
   bool has_wants_ = false;
 };

@@ -55,6 +55,11 @@ class ReplicaBookTest : public ::testing::Test {
             .value());
     tell(kResourceClaims, claim);
   }
+  /// The allocation goes, and its intent stays.
+  void release() {
+    put(standing_.at("claim"), "status", map_node());
+    tell(kResourceClaims, standing_.at("claim"));
+  }
   void set_pod_status(const std::string& phase, bool is_ready) {
     yaml::Node& pod = standing_.at("pod");
     put(pod, "status",
@@ -208,6 +213,69 @@ TEST_F(ReplicaBookTest, APodThatIsNotReadyInTimeFails) {
   ASSERT_THAT(news, SizeIs(1));
   EXPECT_EQ(news[0].kind, ReplicaNewsKind::kFailed);
   EXPECT_THAT(news[0].text, HasSubstr("was not Ready within 300 s"));
+}
+
+TEST_F(ReplicaBookTest, AClaimThatTheSchedulerTakesBackFailsWithTheReasonOfItsPod) {
+  want({wanted()});
+  stand(decide().front());
+  allocate();
+  stand(decide().front());
+  release();
+  EXPECT_THAT(decide(), IsEmpty()) << "the pod does not yet say why";
+  EXPECT_THAT(book_.take_news(), IsEmpty());
+  put(standing_.at("pod"), "status",
+      json::parse_document(R"({"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable",)"
+                           R"("message":"0/1 nodes are available: volumes"}]})",
+                           "status")
+          .value());
+  tell(kPods, standing_.at("pod"));
+  const auto actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_EQ(actions[0].kind, ActionKind::kEndPod);
+  const auto news = book_.take_news();
+  ASSERT_THAT(news, SizeIs(1));
+  EXPECT_EQ(news[0].kind, ReplicaNewsKind::kTakenBack);
+  EXPECT_THAT(news[0].text, HasSubstr("waits: 0/1 nodes are available: volumes"));
+}
+
+TEST_F(ReplicaBookTest, AServiceWhoseClaimsAreTakenBackAgainAndAgainWaitsLongerEachTime) {
+  std::int64_t waited = 0;
+  for (int round = 0; round < 7; ++round) {
+    const std::string slice = fmt::format("gpu-0-1g.10gb-6-{}", round);
+    want({wanted(slice)});
+    std::vector<Action> actions = decide();
+    for (waited = 0; actions.empty() && waited < 100; ++waited) {
+      pass(1);
+      actions = decide();
+    }
+    ASSERT_THAT(actions, SizeIs(1));
+    stand(actions.front());
+    allocate();
+    stand(decide().front());
+    release();
+    EXPECT_THAT(decide(), IsEmpty());
+    pass(2);
+    EXPECT_THAT(decide(), SizeIs(1));
+    EXPECT_THAT(book_.take_news(), SizeIs(1));
+    tell(kPods, standing_.at("pod"), ChangeKind::kDeleted);
+    tell(kResourceClaims, standing_.at("claim"), ChangeKind::kDeleted);
+    EXPECT_TRUE(round > 1 || waited == 0) << "another node is tried at once";
+  }
+  EXPECT_EQ(waited, 60);
+}
+
+TEST_F(ReplicaBookTest, WhatWasReservedAndIsReleasedIsNoFailure) {
+  serve();
+  put(standing_.at("claim"), "status",
+      json::parse_document(R"({"allocation":{"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com",)"
+                           R"("pool":"a","device":"d6"}]}},"reservedFor":[{"resource":"pods","name":"p","uid":"u"}]})",
+                           "status")
+          .value());
+  tell(kResourceClaims, standing_.at("claim"));
+  release();
+  pass(10);
+  EXPECT_THAT(decide(), IsEmpty());
+  EXPECT_THAT(book_.take_news(), IsEmpty());
 }
 
 TEST_F(ReplicaBookTest, AClaimThatCannotHaveItsDeviceFails) {

@@ -71,7 +71,7 @@ bool ClusterWorld::is_followed(const PoolName& pool) const {
 void ClusterWorld::see(const Placing& placing, Instant now) {
   find_gpus(placing.inventory(), now);
   for (Gpu& gpu : gpus_) gpu.is_gone = !gpu.found || (gpu.missing_since && now - *gpu.missing_since >= kGoneAfter);
-  close_gpus(placing);
+  close_gpus(placing, now);
   see_foreign(placing);
   see_claims_of_gone(placing);
 }
@@ -110,7 +110,8 @@ void ClusterWorld::find_gpus(const Inventory& inventory, Instant now) {
   }
 }
 
-void ClusterWorld::close_gpus(const Placing& placing) {
+void ClusterWorld::close_gpus(const Placing& placing, Instant now) {
+  std::erase_if(avoided_, [&](const auto& each) { return each.second.until <= now; });
   for (Gpu& gpu : gpus_) {
     gpu.closed.reset();
     gpu.is_drained = false;
@@ -130,6 +131,8 @@ void ClusterWorld::close_gpus(const Placing& placing) {
       gpu.closed = fmt::format("node {} is not Ready", gpu.found->node);
     } else if (node->second.is_cordoned) {
       gpu.closed = fmt::format("node {} is cordoned", gpu.found->node);
+    } else if (const auto avoided = avoided_.find(gpu.found->node); avoided != avoided_.end()) {
+      gpu.closed = avoided->second.why;
     }
   }
   find_taints(placing);
@@ -276,7 +279,7 @@ void ClusterWorld::serve(live::Session& session, Instant now) {
   reserve(session);
   if (!pods_) return;
   want(session, now);
-  pass_on_news(session);
+  pass_on_news(session, now);
 }
 
 void ClusterWorld::tell_gpu(live::Session& session, std::uint32_t index) {
@@ -372,7 +375,22 @@ void ClusterWorld::reserve(const live::Session& session) {
   }
 }
 
-void ClusterWorld::pass_on_news(live::Session& session) {
+/// The planner takes another node then, and it takes it at once: before it hears that the slice has failed.
+void ClusterWorld::avoid_node(live::Session& session, std::uint32_t index, const std::string& slice, Instant now) {
+  if (!gpus_[index].found) return;
+  const std::string& node = gpus_[index].found->node;
+  const std::string why = fmt::format("the scheduler took the claim of slice {} on node {} back less than {} s ago",
+                                      slice, node, kAvoidedFor.count() / kMicrosPerSecond);
+  avoided_[node] = {.until = now + kAvoidedFor, .why = why};
+  for (std::uint32_t other = 0; other < gpus_.size(); ++other) {
+    Gpu& gpu = gpus_[other];
+    if (gpu.closed || gpu.is_gone || gpu.found->node != node) continue;
+    gpu.closed = why;
+    tell_closed(session, other);
+  }
+}
+
+void ClusterWorld::pass_on_news(live::Session& session, Instant now) {
   for (const ReplicaNews& news : replicas_.take_news()) {
     const auto found = programs_.find(news.slice);
     if (found == programs_.end()) continue;
@@ -384,6 +402,10 @@ void ClusterWorld::pass_on_news(live::Session& session) {
         break;
       case ReplicaNewsKind::kGone:
         if (on.is_leaving) session.program_gone(on);
+        break;
+      case ReplicaNewsKind::kTakenBack:
+        avoid_node(session, on.slice.gpu.index, news.slice, now);
+        session.program_failed(on, news.text);
         break;
       case ReplicaNewsKind::kFailed:
         session.program_failed(on, news.text);

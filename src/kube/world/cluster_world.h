@@ -118,6 +118,11 @@ class ClusterWorld {
     std::optional<std::vector<Slice>> told_foreign = std::nullopt;
     bool is_claimed = false;  ///< some claim has a device of it
   };
+  /// A node on which a slice's claim was taken back.
+  struct Avoided {
+    Instant until;
+    std::string why;
+  };
   /// A GPU that the folder does not have.
   struct NewGpu {
     PlannedGpu found;
@@ -127,7 +132,7 @@ class ClusterWorld {
   void put_fleet(const std::vector<device::LocalGpu>& fleet);
   void find_gpus(const Inventory& inventory, Instant now);
   [[nodiscard]] bool is_followed(const PoolName& pool) const;
-  void close_gpus(const Placing& placing);
+  void close_gpus(const Placing& placing, Instant now);
   void find_taints(const Placing& placing);
   void see_foreign(const Placing& placing);
   void see_claims_of_gone(const Placing& placing);
@@ -146,12 +151,14 @@ class ClusterWorld {
   void note_held(const live::Session& session);
   void want(live::Session& session, Instant now);
   void reserve(const live::Session& session);
-  void pass_on_news(live::Session& session);
+  void pass_on_news(live::Session& session, Instant now);
+  void avoid_node(live::Session& session, std::uint32_t index, const std::string& slice, Instant now);
 
   ClusterWorldOptions options_;
   std::vector<Gpu> gpus_;                       ///< by GpuId
   std::map<DeviceName, std::uint32_t> gpu_of_;  ///< by device
   std::map<std::string, NewGpu> new_gpus_;      ///< by key
+  std::map<std::string, Avoided> avoided_;      ///< by node
   std::optional<std::vector<device::LocalGpu>> wanted_fleet_;
   std::vector<std::string> excess_;
   std::set<PoolName> pools_;

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +47,9 @@ class ClusterWorldTest : public ::testing::Test {
   }
 
   void begin(std::size_t gpus_max = 8) {
-    const auto fleet = fleet_of(planned_gpus(placing_.inventory(), {{"gpu.nvidia.com", "a"}}));
+    std::set<PoolName> pools;
+    for (const auto& [name, pool] : placing_.inventory().pools()) pools.insert(name);
+    const auto fleet = fleet_of(planned_gpus(placing_.inventory(), pools));
     world_ = std::make_unique<ClusterWorld>(
         ClusterWorldOptions{.own = all_pools(), .fleet = fleet, .world = "w", .gpus_max = gpus_max});
     world_->set_pods({{{"lab", "vision"}, R"({"spec":{"containers":[{"name":"server"}]}})"}});
@@ -188,6 +191,38 @@ TEST_F(ClusterWorldTest, CordonsTaintsAndNodesCloseAGpu) {
   take(kDeviceTaintRules, rule("NoExecute"), ChangeKind::kDeleted);
   serve();
   EXPECT_EQ(state().scheduling, GpuScheduling::kOpen);
+}
+
+TEST_F(ClusterWorldTest, ANodeWhereTheSchedulerTakesAClaimBackGetsNothingForAMinute) {
+  add_gpu_node("b");
+  begin();
+  serve(2);
+  auto actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  const Slice slice = session_->program_slices().front().slice;
+  const std::uint32_t first = slice.gpu.index;
+  const std::string device = *world_->device_name(slice);
+  const std::string claim = with_identity(call_of(actions[0].write).body);
+  const auto tell_claim = [&](const std::string& status) {
+    take(kResourceClaims, claim.substr(0, claim.size() - 1) + status + "}");
+  };
+  tell_claim("");
+  tell_claim(R"(,"status":{"allocation":{"devices":{"results":[{"request":"slice","driver":"gpu.nvidia.com","pool":")" +
+             std::string(first == 0 ? "a" : "b") + R"(","device":")" + device.substr(device.rfind('/') + 1) +
+             R"("}]}}})");
+  actions = decide();
+  ASSERT_THAT(actions, SizeIs(1));
+  EXPECT_EQ(actions[0].kind, ActionKind::kPod);
+  stand(actions[0]);
+  tell_claim("");
+  serve(4);
+  EXPECT_EQ(state_of(first).scheduling, GpuScheduling::kCordoned);
+  EXPECT_THAT(state_of(first).scheduling_reason, HasSubstr("back less than 60 s ago"));
+  serve(30);
+  ASSERT_THAT(session_->program_slices(), ::testing::Not(IsEmpty()));
+  EXPECT_EQ(session_->program_slices().back().slice.gpu.index, 1 - first);
+  serve(30);
+  EXPECT_EQ(state_of(first).scheduling, GpuScheduling::kOpen);
 }
 
 TEST_F(ClusterWorldTest, AGpuWhosePoolIsGoneIsLostUntilItIsBack) {

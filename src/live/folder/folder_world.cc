@@ -40,12 +40,28 @@ Result<void> check_layout(const UpRequest& request, const Beginning& beginning, 
   return invalid("--policy fixed: wanted a scenario with a layout, found " + found);
 }
 
-/// In a cluster services are objects of the API server, which has those of a file neither as objects nor as pods.
-Result<void> check_services(const UpRequest& request, const Scenario& scenario) {
-  if (!request.scenario_path || scenario.services.empty()) return {};
+/// In a cluster services are objects of the API server, which has those of a file neither as objects nor as pods. They
+/// come and go, as GPUs do, so there is no layout to begin with.
+Result<void> check_cluster_scenario(const UpRequest& request, const Scenario& scenario) {
+  if (!request.scenario_path) return {};
+  if (!scenario.services.empty()) {
+    return invalid(
+        fmt::format("{}: services: wanted none in the world of a cluster, whose services are its GpuServices, found {}",
+                    *request.scenario_path, scenario.services.size()));
+  }
+  if (!scenario.layout) return {};
   return invalid(
-      fmt::format("{}: services: wanted none in the world of a cluster, whose services are its GpuServices, found {}",
-                  *request.scenario_path, scenario.services.size()));
+      fmt::format("{}: layout: wanted none in the world of a cluster, whose slices are those of its GpuServices, found "
+                  "one of {} slices",
+                  *request.scenario_path, scenario.layout->size()));
+}
+
+/// Other policies decide once, for the services and GPUs at second 0: in a cluster there are no services then.
+Result<void> check_cluster_policy(const Beginning& beginning, const StartFacts& start) {
+  if (!start.cluster || beginning.policy == Beginning().policy) return {};
+  return invalid(
+      fmt::format("--policy: wanted {} in the world of a cluster, whose GPUs and services come and go, found {}",
+                  Beginning().policy, beginning.policy));
 }
 
 /// Checks a new world: nothing is written before all of it is valid.
@@ -57,7 +73,7 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   if (!loaded) return pass_on(loaded.error());
   Scenario& scenario = loaded->value;
   if (start.cluster) {
-    if (auto none = check_services(request, scenario); !none) return pass_on(none.error());
+    if (auto none = check_cluster_scenario(request, scenario); !none) return pass_on(none.error());
   }
   if (start.cluster && !request.scenario_path) scenario.name = word(WorldKind::kKubernetes);
   world.warnings = std::move(loaded->warnings);
@@ -79,6 +95,7 @@ Result<FolderWorld> begin_world(const UpRequest& request, const Files& files, co
   world.beginning.approval = request.approval.value_or(world.beginning.approval);
   world.beginning.until_end = request.until_end;
   world.beginning.epoch_us = start.now_us;
+  if (auto policy = check_cluster_policy(world.beginning, start); !policy) return pass_on(policy.error());
   if (auto checked = check_layout(request, world.beginning, scenario, is_local); !checked)
     return pass_on(checked.error());
   world.scenario = std::move(scenario);
@@ -191,6 +208,7 @@ Result<FolderWorld> find_world(const UpRequest& request, const Files& files, con
     world.scenario = std::move(world.history->scenario);
     world.fleet = std::move(world.history->fleet);
     if (auto same = check_same(request, files, world, start.folder, start.cluster); !same) return pass_on(same.error());
+    if (auto policy = check_cluster_policy(world.beginning, start); !policy) return pass_on(policy.error());
   }
   world.has_journal = true;
   return world;
