@@ -3,6 +3,7 @@
 
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -204,6 +205,16 @@ class Hostile(ProgramCase):
         client = self.client_ = self.client()
         self.assertEqual(sorted(client.listed()), ["b", "c", "d", "e"])
         self.assertEqual(uid("a", "third", 2), 600001)
+
+    def test_a_range_with_users_of_this_machine_is_refused(self):
+        self.hands.kill()
+        self.hands.wait()
+        nobody = pwd.getpwnam("nobody").pw_uid
+        text = self.config.read_text()
+        self.config.write_text(text.replace("uids: 600000-600003", f"uids: {nobody - 1}-{nobody}"))
+        status, stderr = self.hands_end(self.config)
+        self.assertEqual(status, 2, stderr)
+        self.assertIn(f"uids: wanted a range that no user or group has, found user nobody ({nobody}) of /etc/passwd", stderr)
 
     def test_hands_that_cannot_change_users_say_so(self):
         self.hands.kill()
