@@ -126,6 +126,24 @@ class SlicesTest(unittest.TestCase):
         self.assertNotIn("not done", message)
         self.assertEqual(slices.up.gpu(gpu)["device_health"]["state"], "ok")
 
+    def test_a_scenario_with_a_program_that_the_agent_would_not_run_is_refused(self):
+        slices = Slices(self.folder, {"words": []})
+        self.addCleanup(slices.end)
+        slices.start_hands()
+        scenario = slices.folder / "scenario.yaml"
+        good = scenario.read_text()
+        for wrong, message in (("{repository: none, model: words}", 'run.serve.repository: wanted a repository of the GPU agent (demo), '
+                                'found "none"'),
+                               ("{repository: demo, model: ../words}", 'run.serve.model: wanted a text ')):
+            scenario.write_text(good.replace("{repository: demo, model: words}", wrong))
+            with self.assertRaises(AssertionError) as refused:
+                slices.start_up()
+            slices.up.process.stdout.close()
+            self.assertIn("ended with status 2", str(refused.exception))
+            self.assertIn(f"berth: {scenario}: service words of tenant shop: {message}", str(refused.exception))
+            self.assertFalse(slices.data.exists())
+        slices.up = None
+
     def test_a_changed_file_of_the_agent_is_compared_with_the_services(self):
         slices = self.slices({"words": ["replicas: {min: 1, max: 1}"]})
         slices.wait_for("words")

@@ -243,6 +243,7 @@ void open_series(UpParts& parts) {
 /// Everything that can fail before anything is recorded.
 Result<void> prepare_parts(UpParts& parts) {
   if (auto found = find_devices_and_world(parts); !found) return found;
+  if (auto checked = check_programs(parts); !checked) return checked;
   return make_session(parts);
 }
 

@@ -1,5 +1,7 @@
 #include "apps/up/programs.h"
 
+#include <fmt/format.h>
+
 #include <string>
 #include <utility>
 
@@ -10,8 +12,21 @@
 #include "edges/state_folder/state_folder.h"
 #include "live/local/local_programs.h"
 #include "live/local/local_world.h"
+#include "surface/api/objects.h"
 
 namespace berth::up {
+
+Result<void> check_programs(const UpParts& parts) {
+  if (parts.process_hands == nullptr || parts.world.history) return {};
+  for (const ServiceSpec& service : parts.world.scenario.services) {
+    if (!service.running.program) continue;
+    const auto checked = parts.process_hands->check(api::program_anywhere(service.tenant, *service.running.program));
+    if (checked || checked.error().code != ErrorCode::kInvalidInput) continue;
+    return invalid(fmt::format("{}: service {} of tenant {}: {}", parts.world.scenario.name, service.name,
+                               service.tenant, checked.error().message));
+  }
+  return {};
+}
 
 Result<void> make_programs(UpParts& parts) {
   if (!parts.local || parts.process_hands == nullptr) return {};

@@ -9,6 +9,9 @@ namespace berth::up {
 
 struct UpParts;
 
+/// Refuses a new world whose scenario has a program that the GPU agent would not run. Where the agent cannot be asked,
+/// the condition ProgramRefused reports it later.
+[[nodiscard]] Result<void> check_programs(const UpParts& parts);
 /// Makes `programs`, where the GPU agent runs programs. Error: the key of the gateway cannot be written.
 [[nodiscard]] Result<void> make_programs(UpParts& parts);
 /// What the API shows of them. Empty functions without programs.

@@ -467,8 +467,8 @@ TEST(Scenario, MistakesInWhatRunsNameTheKeys) {
        "7:18: services[0].run.serve.model: wanted a name of 1 to 4096 printable bytes, found nothing"},
       {with("run: {serve: {repository: /m, model: m}, template: t}"),
        "7:46: services[0].run: unknown key \"template\" (known: serve)"},
-      {with("run: {template: t, parameters: {a-b: x}}"),
-       "7:36: services[0].run.parameters: wanted keys of letters, digits and _, found \"a-b\""},
+      {with("run: {template: t, parameters: {a.b: x}}"),
+       "7:36: services[0].run.parameters: wanted keys of letters, digits, _ and -, found \"a.b\""},
       {with("run: {template: t, parameters: {a: [x]}}"),
        "7:40: services[0].run.parameters.a: wanted a text of at most 4096 bytes, without control characters, found a "
        "list"},

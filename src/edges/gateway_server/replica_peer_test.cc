@@ -1,76 +1,34 @@
 // Replicas that prove who they are, and processes that have taken over their ports.
-#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "edges/gateway_server/gateway_server.h"
 #include "edges/http_client/curl_stream_client.h"
-#include "edges/http_client/testing/scripted_backend.h"
 #include "edges/http_server/http_server.h"
 #include "edges/http_server/test_raw_client.h"
-#include "serving/replica_proof/replica_proof.h"
+#include "edges/replica_peer/testing/proving_replica.h"
 
 namespace berth::edges {
 namespace {
 
-using testing::BackendConnection;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using testing::ScriptedBackend;
+using testing::ProvingReplica;
+using testing::ProvingReplicaOptions;
 
 constexpr const char* kBody = "secret-body";
 
-/// A process at the port of a replica: it answers the question with the proof of a key, or of another connection.
-class ReplicaProcess {
- public:
-  /// `client`: whose connection the proof is of; nothing: the one that asks.
-  explicit ReplicaProcess(std::string key, std::optional<std::string> client = std::nullopt)
-      : backend_([this, key = std::move(key), client = std::move(client)](BackendConnection& connection) {
-          while (const auto request = connection.receive_request()) {
-            keep(*request);
-            if (request->starts_with("HEAD ")) {
-              connection.send(fmt::format("HTTP/1.1 200 OK\r\nberth-proof: {}\r\nContent-Length: 2\r\n\r\n",
-                                          serving::replica_proof(key, {.nonce = nonce_of(*request),
-                                                                       .slice = "s0",
-                                                                       .generation = "1",
-                                                                       .client = client.value_or(connection.peer())})));
-            } else {
-              connection.send(
-                  "HTTP/1.1 200 OK\r\nberth-slice: s0\r\nberth-generation: 1\r\nContent-Length: 4\r\n\r\ngood");
-            }
-          }
-        }) {}
-
-  [[nodiscard]] std::string url() const { return backend_.url(); }
-  [[nodiscard]] int connection_count() const { return backend_.connection_count(); }
-  [[nodiscard]] std::string received() {
-    const std::scoped_lock lock(mutex_);
-    return received_;
-  }
-
- private:
-  static std::string nonce_of(const std::string& request) {
-    const std::string name = "berth-nonce: ";
-    const std::size_t at = request.find(name) + name.size();
-    return request.substr(at, request.find('\r', at) - at);
-  }
-  void keep(const std::string& request) {
-    const std::scoped_lock lock(mutex_);
-    received_ += request;
-  }
-
-  std::mutex mutex_;
-  std::string received_;
-  ScriptedBackend backend_;
-};
+ProvingReplicaOptions replica_of(std::string key, std::optional<std::string> client = std::nullopt) {
+  return {.key = std::move(key),
+          .answer = "HTTP/1.1 200 OK\r\nberth-slice: s0\r\nberth-generation: 1\r\nContent-Length: 4\r\n\r\ngood",
+          .client = std::move(client)};
+}
 
 class ReplicaPeerTest : public ::testing::Test {
  protected:
@@ -113,7 +71,7 @@ class ReplicaPeerTest : public ::testing::Test {
 };
 
 TEST_F(ReplicaPeerTest, TheReplicaIsAskedOncePerConnection) {
-  ReplicaProcess replica("the-key");
+  ProvingReplica replica(replica_of("the-key"));
   for (int i = 0; i < 3; ++i) EXPECT_EQ(ask(replica.url()).body, "good");
   EXPECT_EQ(replica.connection_count(), 1);
   EXPECT_THAT(replica.received(), Not(HasSubstr("the-key")));
@@ -122,9 +80,9 @@ TEST_F(ReplicaPeerTest, TheReplicaIsAskedOncePerConnection) {
 }
 
 TEST_F(ReplicaPeerTest, AnotherProcessGetsNothing) {
-  ReplicaProcess of_another_key("another-key");
-  ReplicaProcess of_another_connection("the-key", "127.0.0.1:1");
-  for (ReplicaProcess* const impostor : {&of_another_key, &of_another_connection}) {
+  ProvingReplica of_another_key(replica_of("another-key"));
+  ProvingReplica of_another_connection(replica_of("the-key", "127.0.0.1:1"));
+  for (ProvingReplica* const impostor : {&of_another_key, &of_another_connection}) {
     EXPECT_EQ(ask(impostor->url()).status, 503);
     EXPECT_GE(impostor->connection_count(), 1);
     EXPECT_THAT(impostor->received(), HasSubstr("HEAD /v2/health/live "));

@@ -134,7 +134,7 @@ HandsClient::Thread::~Thread() {
 
 bool HandsClient::Thread::wait_until_known(milliseconds at_most) const {
   std::unique_lock hold(mutex_);
-  return known_.wait_for(hold, at_most, [this] { return is_welcome_ || gone_; });
+  return known_.wait_for(hold, at_most, [this] { return (is_welcome_ && programs_.knows_all()) || gone_; });
 }
 
 void HandsClient::Thread::submit(const std::vector<DeviceOrder>& orders) {

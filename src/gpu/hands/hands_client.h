@@ -55,8 +55,8 @@ class HandsClient final : public GpuHands, public ProcessHands {
   /// The agent finishes the orders under way; their outcomes are discarded.
   ~HandsClient() override;
 
-  /// Waits until the agent has answered for the first time or cannot be reached, for at most `at_most`; returns whether
-  /// either has happened. Until then orders wait.
+  /// Waits until the agent has answered for the first time, with its GPUs, offers and programs, or cannot be reached,
+  /// for at most `at_most`; returns whether either has happened. Until then orders wait.
   [[nodiscard]] bool wait_until_known(std::chrono::milliseconds at_most) const;
 
   void submit(const std::vector<DeviceOrder>& orders) override;

@@ -25,6 +25,7 @@
 #include "gpu/program_runner/become_program.h"
 #include "gpu/program_runner/disk_records.h"
 #include "gpu/program_runner/keeper.h"
+#include "gpu/program_runner/known_users.h"
 #include "gpu/program_runner/left_processes.h"
 #include "gpu/program_runner/prepare_start.h"
 #include "gpu/program_runner/programs_state.h"
@@ -551,9 +552,15 @@ Result<void> check_rules(const programs::ProgramRules& rules) {
   }
   for (const auto& [name, folder] : rules.repositories) {
     std::error_code ignored;
-    if (std::filesystem::is_directory(folder.path, ignored)) continue;
-    return invalid(fmt::format("repositories.{}.path: wanted a folder, found {}", name, in_quotes(folder.path)));
+    if (!std::filesystem::is_directory(folder.path, ignored)) {
+      return invalid(fmt::format("repositories.{}.path: wanted a folder, found {}", name, in_quotes(folder.path)));
+    }
+    if (!folder.engine) continue;
+    if (auto checked = check_trusted(*folder.engine); !checked) {
+      return invalid(fmt::format("repositories.{}.engine: {}", name, checked.error().message));
+    }
   }
+  if (rules.has_any() && rules.separates_users) return check_no_known_user(*rules.uids);
   return {};
 }
 

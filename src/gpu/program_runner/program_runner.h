@@ -20,7 +20,8 @@ struct ProgramRunnerOptions {
   std::function<void(const std::string&)> log = {};  ///< a line; called by any thread, under a lock
 };
 
-/// Error (kInvalidInput): a command that is missing, or that others may write; a repository that is no folder.
+/// Error (kInvalidInput): a command or engine that is missing, or that others may write; a repository that is no
+/// folder; a range of users that has one of this machine.
 [[nodiscard]] Result<void> check_rules(const programs::ProgramRules& rules);
 /// Error (kUnavailable): this process cannot become other users, which `separate_users` asks for.
 [[nodiscard]] Result<void> check_privileges(const programs::ProgramRules& rules);

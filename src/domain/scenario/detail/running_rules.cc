@@ -22,7 +22,8 @@ constexpr std::size_t kParameterBytesMax = 4096;
 constexpr std::size_t kParameterKeyBytesMax = 200;
 
 bool is_key_byte(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_';
+  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') || byte == '_' ||
+         byte == '-';
 }
 
 /// A line of text, which may be empty: it becomes an argument or a variable of a program.
@@ -51,7 +52,7 @@ ProgramChoice read_template(const yaml::Value& value) {
   }
   for (const std::string& key : keys) {
     if (key.empty() || key.size() > kParameterKeyBytesMax || !std::ranges::all_of(key, is_key_byte)) {
-      parameters.refuse("keys of letters, digits and _", fmt::format("\"{}\"", key));
+      parameters.refuse("keys of letters, digits, _ and -", fmt::format("\"{}\"", key));
       return program;
     }
     program.parameters[key] = parameter_text(parameters.at(key));

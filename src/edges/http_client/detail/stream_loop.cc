@@ -74,9 +74,8 @@ StreamLoop::~StreamLoop() {
 
 void StreamLoop::start(HttpCall call, std::unique_ptr<HttpReplyReader> reader) {
   const HttpCallNumber number = ++last_number_;
-  order({.kind = OrderKind::kStart,
-         .number = number,
-         .call = std::make_unique<StreamCall>(number, std::move(call), std::move(reader), all_)});
+  auto started = std::make_unique<StreamCall>(number, std::move(call), std::move(reader), all_);
+  order({.kind = OrderKind::kStart, .number = number, .call = std::move(started)});
 }
 
 void StreamLoop::take_guest(StreamClientGuest guest) {

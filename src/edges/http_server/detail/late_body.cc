@@ -8,7 +8,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-#include <array>
+#include <iterator>
 #include <utility>
 
 namespace berth::edges::detail {
@@ -43,10 +43,10 @@ bool LateBody::send_chunk(std::string_view bytes) {
   int on_the_way = 0;
   if (bytes.size() > kDirectBytesMax || ::ioctl(socket_, SIOCOUTQ, &on_the_way) != 0) return false;
   if (static_cast<std::size_t>(on_the_way) > kDirectBytesMax) return false;
-  std::array<char, kDirectBytesMax + kChunkFrameBytesMax> chunk;
-  const auto end = fmt::format_to(chunk.data(), "{:x}\r\n{}\r\n", bytes.size(), bytes);
-  const auto count = static_cast<ssize_t>(end - chunk.data());
-  const ssize_t sent = ::send(socket_, chunk.data(), static_cast<std::size_t>(count), MSG_DONTWAIT | MSG_NOSIGNAL);
+  fmt::basic_memory_buffer<char, kDirectBytesMax + kChunkFrameBytesMax> chunk;
+  fmt::format_to(std::back_inserter(chunk), "{:x}\r\n{}\r\n", bytes.size(), bytes);
+  const auto count = static_cast<ssize_t>(chunk.size());
+  const ssize_t sent = ::send(socket_, chunk.data(), chunk.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
   // So little is taken as a whole or not at all, unless the system is out of memory: then the framing is lost.
   if (sent > 0 && sent < count) ::shutdown(socket_, SHUT_RDWR);
   return sent > 0;
@@ -101,7 +101,7 @@ ssize_t LateBody::rest(MHD_Connection& connection) {
   if (state_ != State::kOpen) {
     // The last chunk can no longer be sent, at which libmicrohttpd closes the connection. After END_WITH_ERROR it would
     // keep it (0.9.75) until an older one has timed out.
-    ::shutdown(socket_of(connection), SHUT_RDWR);
+    if (const int socket = socket_of(connection); socket >= 0) ::shutdown(socket, SHUT_RDWR);
     return MHD_CONTENT_READER_END_OF_STREAM;
   }
   connection_ = &connection;

@@ -3,6 +3,7 @@
 
 import json
 import os
+import pwd
 import re
 import shutil
 import signal
@@ -38,6 +39,9 @@ def read(path):
 def write(path):
     with open(path, "ab") as file:
         file.write(b"x")
+def write_text(path, text):
+    with open(path, "w") as file:
+        file.write(text)
 for name, path in places["read"].items():
     attempt("read " + name, lambda: read(path))
 for name, path in places["write"].items():
@@ -65,6 +69,19 @@ attempt("setgid 0", lambda: os.setgid(0))
 attempt("setgroups", lambda: os.setgroups([0]))
 attempt("more open files", lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (1 << 16, 1 << 16)))
 attempt("core files", lambda: resource.setrlimit(resource.RLIMIT_CORE, (1, 1)))
+attempt("more processes", lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1 << 16, 1 << 16)))
+attempt("more memory", lambda: resource.setrlimit(resource.RLIMIT_DATA, (1 << 40, 1 << 40)))
+attempt("longer files", lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 40, 1 << 40)))
+attempt("use too much memory", lambda: bytearray(600 << 20))
+attempt("write a file that is too long", lambda: os.posix_fallocate(os.open("long", os.O_CREAT | os.O_WRONLY), 0, 9 << 20))
+attempt("open too many files", lambda: [open("/dev/null") for _ in range(100)])
+attempt("a real-time priority", lambda: os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1)))
+attempt("a better priority", lambda: os.setpriority(os.PRIO_PROCESS, 0, os.getpriority(os.PRIO_PROCESS, 0) - 1))
+attempt("not to be killed where memory runs out", lambda: write_text("/proc/self/oom_score_adj", "-1000"))
+for name, value in (("alone", socket.SO_REUSEADDR), ("along", socket.SO_REUSEPORT)):
+    taken = socket.socket()
+    taken.setsockopt(socket.SOL_SOCKET, value, 1)
+    attempt("listen at the port of another program, " + name, lambda: taken.bind(("127.0.0.1", places["other port"])))
 attempt("hard link to a record", lambda: os.link(places["read"]["its own record"], "record"))
 attempt("another folder in place of its home", lambda: os.rename(os.getcwd(), os.getcwd() + ".old"))
 attempt("mount", lambda: call(libc.mount(b"none", b"/tmp", b"tmpfs", 0, None)))
@@ -100,7 +117,8 @@ class Hostile(ProgramCase):
         hostile = self.script("hostile", HOSTILE)
         self.config = self.rules(
             f"templates:\n  web: {{command: [{server}, '{{port}}'], ready: /, tenants: [sound, third, fourth, fifth, sixth]}}\n"
-            f"  hostile: {{command: [{hostile}, {self.places}], ready: /, ready_seconds: 600, tenants: [vision]}}")
+            f"  hostile: {{command: [{hostile}, {self.places}], ready: /, ready_seconds: 600, tenants: [vision],\n"
+            "    memory_mib: 512, file_mib: 8, files_max: 64}")
         self.hands = self.start_hands(self.config)
         self.client_ = self.client()
 
@@ -157,20 +175,29 @@ class Hostile(ProgramCase):
             "connect": {"the hands": str(self.socket)},
             "processes": {"another tenant": other["pid"], "its keeper's neighbour": int(status_of(other["pid"])["PPid"]),
                           "the hands": self.hands.pid, **processes},
-            "other uid": int(status_of(other["pid"])["Uid"].split()[0]), "setuid id": str(setuid_id), "trap": str(trap)}))
+            "other port": other["port"], "other uid": int(status_of(other["pid"])["Uid"].split()[0]), "setuid id": str(setuid_id), "trap": str(trap)}))
         client.start("hostile")
         pid = client.until(lambda report: report["pid"])["pid"]
         attempts = self.wait_for(lambda: self.attempts(client), "all attempts")
         # Refused by the system, not by a mistake in the table.
-        limits = {"more open files", "core files"}
-        self.assertEqual([attempt for attempt in attempts[:-1]
-                          if attempt[1] != ("ValueError" if attempt[0] in limits else "PermissionError")], [])
-        self.assertEqual(len(attempts), 86)
+        limits = dict.fromkeys(("more open files", "core files", "more processes", "more memory", "longer files"), ("ValueError", ""))
+        limits["use too much memory"] = ("MemoryError", "")
+        limits["write a file that is too long"] = ("OSError", "[Errno 27]")
+        limits["open too many files"] = ("OSError", "[Errno 24]")
+        for port in ("alone", "along"):
+            limits["listen at the port of another program, " + port] = ("OSError", "[Errno 98]")
+
+        def is_as_wanted(name, kind, message):
+            wanted, begin = limits.get(name, ("PermissionError", ""))
+            return kind == wanted and message.startswith(begin)
+        self.assertEqual([attempt for attempt in attempts[:-1] if not is_as_wanted(*attempt)], [])
+        self.assertEqual(len(attempts), 97)
         status = status_of(pid)
         self.assertEqual(status["Uid"].split(), ["600001"] * 4)
         self.assertEqual((status["Gid"].split(), status["Groups"].strip()), (["600001"] * 4, ""))
         self.assertEqual({status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb")}, {"0" * 16})
         self.assertEqual(status["NoNewPrivs"], "1")
+        self.assertRegex(Path(f"/proc/{pid}/limits").read_text(), r"Max processes +4096 +4096 ")
         escaped = int(attempts[-1][2])
         self.assertTrue(runs(escaped))
         client.stop()
@@ -204,6 +231,16 @@ class Hostile(ProgramCase):
         client = self.client_ = self.client()
         self.assertEqual(sorted(client.listed()), ["b", "c", "d", "e"])
         self.assertEqual(uid("a", "third", 2), 600001)
+
+    def test_a_range_with_users_of_this_machine_is_refused(self):
+        self.hands.kill()
+        self.hands.wait()
+        nobody = pwd.getpwnam("nobody").pw_uid
+        text = self.config.read_text()
+        self.config.write_text(text.replace("uids: 600000-600003", f"uids: {nobody - 1}-{nobody}"))
+        status, stderr = self.hands_end(self.config)
+        self.assertEqual(status, 2, stderr)
+        self.assertIn(f"uids: wanted a range that no user or group has, found user nobody ({nobody}) of /etc/passwd", stderr)
 
     def test_hands_that_cannot_change_users_say_so(self):
         self.hands.kill()

@@ -122,7 +122,24 @@ class Programs(ProgramCase):
         good = self.script("good", "")
         writable = self.script("writable", "")
         writable.chmod(0o777)
+        shared = self.folder / "shared"
+        shared.mkdir()
+        in_shared = self.script("shared/good", "")
+        shared.chmod(0o775)
+        (self.folder / "linked").symlink_to(in_shared)
+        plain = self.script("plain", "")
+        plain.chmod(0o644)
+        parameter = f"templates: {{t: {{command: [{good}, '{{a}}'], parameters: {{a: '%s'}}, ready: /, tenants: [a]}}}}"
         for text, message in (
+                *((f"templates: {{t: {{command: [{path}], ready: /, tenants: [a]}}}}", f"{shared} to be writable by its owner alone, "
+                   "found mode 0775") for path in (in_shared, self.folder / "linked")),
+                (f"templates: {{t: {{command: [{plain}], ready: /, tenants: [a]}}}}", "found a file that cannot be executed"),
+                (parameter % "(a{0,1000}){0,1000}", "templates.t.parameters.a: wanted a smaller expression"),
+                (parameter % "(?=a)", "templates.t.parameters.a: wanted a group"),
+                (f"repositories: {{r: {{path: {shared}, tenants: [a], engine: /none/engine.so}}}}",
+                 "repositories.r.engine: wanted a file, found /none/engine.so"),
+                (f"repositories: {{r: {{path: {shared}, tenants: [a], engine: {in_shared}}}}}",
+                 f"repositories.r.engine: {in_shared}: wanted {shared} to be writable by its owner alone"),
                 ("templates: {t: {command: [/none/program], ready: /, tenants: [a]}}", "templates.t.command: wanted a file, found "
                  "/none/program: No such file or directory"),
                 (f"templates: {{t: {{command: [{writable}], ready: /, tenants: [a]}}}}", "to be writable by its owner alone, found "
