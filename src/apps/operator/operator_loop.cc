@@ -17,6 +17,7 @@ namespace {
 
 constexpr int kRoundsMax = 4;  // of decisions that follow from one another, before changes are looked at again
 constexpr std::int64_t kBurst = 400;
+constexpr int kSlicesOfPage = 100;  // a ResourceSlice has up to 128 devices
 
 bool is_of_specs(std::string_view plural) {
   return plural == kube::kTenants.plural || plural == kube::kGpuServices.plural;
@@ -40,8 +41,10 @@ OperatorLoop::OperatorLoop(const std::shared_ptr<edges::KubeIdentity>& identity,
   std::vector<kube::Resource> followed = kube::followed_resources();
   followed.insert(followed.end(), kube::kServiceResources.begin(), kube::kServiceResources.end());
   for (const kube::Resource& resource : followed) {
-    followers_.push_back(
-        std::make_unique<edges::KubeFollower>(resource, identity, pace_, queue_, options_.reflector, ++seed));
+    kube::ReflectorOptions reflector = options_.reflector;
+    if (resource.plural == kube::kResourceSlices.plural)
+      reflector.page_size = std::min(reflector.page_size, kSlicesOfPage);
+    followers_.push_back(std::make_unique<edges::KubeFollower>(resource, identity, pace_, queue_, reflector, ++seed));
   }
 }
 

@@ -27,12 +27,15 @@ struct KubeNews {
 class ChangeQueue {
  public:
   static constexpr std::size_t kNewsMax = 256;
+  /// Pages of a list are one news each: their objects are what takes memory.
+  static constexpr std::size_t kChangesMax = 1'000;
 
   /// Waits while the queue is full; false if it is closed.
   bool add(KubeNews news) {
     std::unique_lock held(lock_);
-    room_.wait(held, [this] { return news_.size() < kNewsMax || is_closed_; });
+    room_.wait(held, [this] { return (news_.size() < kNewsMax && change_count_ < kChangesMax) || is_closed_; });
     if (is_closed_) return false;
+    change_count_ += news.changes.size();
     news_.push_back(std::move(news));
     arrived_.notify_one();
     return true;
@@ -44,6 +47,7 @@ class ChangeQueue {
     arrived_.wait_for(held, patience, [this] { return !news_.empty() || is_closed_; });
     std::vector<KubeNews> taken = std::move(news_);
     news_.clear();
+    change_count_ = 0;
     room_.notify_all();
     return taken;
   }
@@ -60,6 +64,7 @@ class ChangeQueue {
   std::condition_variable room_;
   std::condition_variable arrived_;
   std::vector<KubeNews> news_;
+  std::size_t change_count_ = 0;
   bool is_closed_ = false;
 };
 

@@ -200,16 +200,21 @@ const std::vector<std::size_t>& Chooser::matched(const RequestOption& option, co
   return entry.devices;
 }
 
+bool Chooser::selects_owned(const RequestOption& option, const Surroundings& around) {
+  std::string key = cache_key(option);
+  if (const auto found = owned_answers_.find(key); found != owned_answers_.end()) return found->second;
+  if (owned_answers_.size() > kCachedMax) owned_answers_.clear();
+  const bool is_any = std::ranges::any_of(around.inventory.pools(), [&](const auto& entry) {
+    return around.owned.contains(entry.first) && !matched(option, entry.second, around).empty();
+  });
+  return owned_answers_[std::move(key)] = is_any;
+}
+
 bool Chooser::is_of_owned(const Claim& claim, const Surroundings& around) {
-  for (const auto& [name, pool] : around.inventory.pools()) {
-    if (!around.owned.contains(name)) continue;
-    for (const DeviceRequest& request : claim.requests) {
-      for (const RequestOption& option : request.options) {
-        if (!matched(option, pool, around).empty()) return true;
-      }
-    }
-  }
-  return false;
+  return std::ranges::any_of(claim.requests, [&](const DeviceRequest& request) {
+    return std::ranges::any_of(request.options,
+                               [&](const RequestOption& option) { return selects_owned(option, around); });
+  });
 }
 
 Choice Chooser::choose(const PodFacts& pod, std::span<const Claim* const> claims, const Surroundings& around,

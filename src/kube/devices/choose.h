@@ -62,7 +62,12 @@ class Chooser {
   }
 
   /// A class came, changed or went.
-  void forget_classes() { matched_.clear(); }
+  void forget_classes() {
+    matched_.clear();
+    owned_answers_.clear();
+  }
+  /// Other pools are owned, or pools came, changed or went.
+  void forget_owned() { owned_answers_.clear(); }
 
  private:
   struct Matched {
@@ -73,7 +78,10 @@ class Chooser {
                                                         const Surroundings& around);
 
   friend class NodeSearch;
+  [[nodiscard]] bool selects_owned(const RequestOption& option, const Surroundings& around);
+
   std::map<std::string, std::map<PoolName, Matched>> matched_;
+  std::map<std::string, bool> owned_answers_;  ///< by option: whether it selects some device of an owned pool
 };
 
 }  // namespace berth::kube

@@ -124,6 +124,7 @@ TEST(Choose, PoolsThatAreNotOwnedAreLeftAlone) {
   EXPECT_EQ(toy.chosen({claim("3g")}).substr(0, 2), "b ");
   EXPECT_TRUE(toy.chooser.is_of_owned(claim("3g"), toy.around()));
   toy.owned.clear();
+  toy.chooser.forget_owned();
   EXPECT_FALSE(toy.chooser.is_of_owned(claim("3g"), toy.around()));
 }
 

@@ -54,32 +54,6 @@ std::string_view quantity_text(const yaml::Node& map, std::string_view key) {
   return number == nullptr ? std::string_view() : std::string_view(*number);
 }
 
-void read_counters(const yaml::Node& spec, Pool& pool) {
-  for (const yaml::Node& set : json::list_at(spec, {"sharedCounters"})) {
-    const std::string_view set_name = json::text_at(set, {"name"});
-    for (const yaml::Entry& counter : map_at(set, "counters")) {
-      const auto amount = parse_quantity_milli(quantity_text(counter.value, "value"));
-      pool.counter_names.push_back(fmt::format("{}/{}", set_name, counter.key));
-      pool.counters.push_back(amount.value_or(0));
-    }
-  }
-}
-
-void read_uses(const yaml::Node& node, const Pool& pool, Device& device) {
-  for (const yaml::Node& use : json::list_at(node, {"consumesCounters"})) {
-    const std::string_view set_name = json::text_at(use, {"counterSet"});
-    for (const yaml::Entry& counter : map_at(use, "counters")) {
-      const auto found = std::ranges::find(pool.counter_names, fmt::format("{}/{}", set_name, counter.key));
-      const auto amount = parse_quantity_milli(quantity_text(counter.value, "value"));
-      if (found == pool.counter_names.end() || !amount) {
-        device.is_offered = false;
-        continue;
-      }
-      device.uses.push_back({static_cast<std::size_t>(found - pool.counter_names.begin()), *amount});
-    }
-  }
-}
-
 /// What about a device is not understood makes it one that is not offered.
 bool is_understood(const yaml::Node& node) {
   constexpr std::array<std::string_view, 5> kUnknown = {"nodeSelector", "allNodes", "bindingConditions", "bindsToNode",
@@ -90,26 +64,11 @@ bool is_understood(const yaml::Node& node) {
   });
 }
 
-Device read_device(const yaml::Node& node, const yaml::Node& spec, const Pool& pool) {
-  Device device{.name = std::string(json::text_at(node, {"name"}))};
-  for (const yaml::Entry& entry : map_at(node, "attributes")) {
-    if (auto value = attribute_in(entry.value))
-      device.attributes[qualified(entry.key, pool.name.driver)] = *std::move(value);
-  }
-  for (const yaml::Entry& entry : map_at(node, "capacity")) {
-    if (const auto value = parse_quantity_milli(quantity_text(entry.value, "value"))) {
-      device.capacity[qualified(entry.key, pool.name.driver)] = *value;
-    }
-  }
-  for (const yaml::Node& taint : json::list_at(node, {"taints"})) {
-    device.taints.push_back({std::string(json::text_at(taint, {"key"})), std::string(json::text_at(taint, {"value"})),
-                             std::string(json::text_at(taint, {"effect"}))});
-  }
-  device.node = json::text_at(spec, {"nodeName"});
-  if (device.node.empty()) device.node = json::text_at(node, {"nodeName"});
-  device.is_offered = !device.node.empty() && is_understood(node);
-  read_uses(node, pool, device);
-  return device;
+/// Counters of the pool by name; the first of a name counts.
+std::map<std::string_view, std::size_t> places_of(const std::vector<std::string>& counter_names) {
+  std::map<std::string_view, std::size_t> places;
+  for (std::size_t i = 0; i < counter_names.size(); ++i) places.emplace(counter_names[i], i);
+  return places;
 }
 
 }  // namespace
@@ -161,6 +120,46 @@ void PoolState::weigh() {
   }
 }
 
+void Inventory::read_counters(const yaml::Node& spec, Slice& slice) {
+  for (const yaml::Node& set : json::list_at(spec, {"sharedCounters"})) {
+    const std::string_view set_name = json::text_at(set, {"name"});
+    for (const yaml::Entry& counter : map_at(set, "counters")) {
+      const auto amount = parse_quantity_milli(quantity_text(counter.value, "value"));
+      slice.counters.emplace_back(fmt::format("{}/{}", set_name, counter.key), amount.value_or(0));
+    }
+  }
+}
+
+Inventory::SliceDevice Inventory::read_device(const yaml::Node& node, const yaml::Node& spec,
+                                              const std::string& driver) {
+  SliceDevice read{.device = {.name = std::string(json::text_at(node, {"name"}))}, .uses = {}};
+  Device& device = read.device;
+  for (const yaml::Entry& entry : map_at(node, "attributes")) {
+    if (auto value = attribute_in(entry.value)) device.attributes[qualified(entry.key, driver)] = *std::move(value);
+  }
+  for (const yaml::Entry& entry : map_at(node, "capacity")) {
+    if (const auto value = parse_quantity_milli(quantity_text(entry.value, "value")))
+      device.capacity[qualified(entry.key, driver)] = *value;
+  }
+  for (const yaml::Node& taint : json::list_at(node, {"taints"})) {
+    device.taints.push_back({std::string(json::text_at(taint, {"key"})), std::string(json::text_at(taint, {"value"})),
+                             std::string(json::text_at(taint, {"effect"}))});
+  }
+  device.node = json::text_at(spec, {"nodeName"});
+  if (device.node.empty()) device.node = json::text_at(node, {"nodeName"});
+  device.is_offered = !device.node.empty() && is_understood(node);
+  for (const yaml::Node& use : json::list_at(node, {"consumesCounters"})) {
+    const std::string_view set_name = json::text_at(use, {"counterSet"});
+    for (const yaml::Entry& counter : map_at(use, "counters")) {
+      const auto amount = parse_quantity_milli(quantity_text(counter.value, "value"));
+      if (amount) read.uses.push_back({fmt::format("{}/{}", set_name, counter.key), *amount});
+      device.is_offered = device.is_offered && amount;
+    }
+  }
+  read.uses.shrink_to_fit();
+  return read;
+}
+
 Result<Inventory::Slice> Inventory::read_slice(const yaml::Node& slice) {
   const yaml::Node* spec = json::find_member(slice, "spec");
   const auto whole = [&](std::string_view key) {
@@ -169,11 +168,17 @@ Result<Inventory::Slice> Inventory::read_slice(const yaml::Node& slice) {
   };
   const auto count = whole("resourceSliceCount");
   if (spec == nullptr || !count) return fail(ErrorCode::kMalformed, "wanted a ResourceSlice with a pool, found none");
-  return Slice{
+  Slice read{
       .pool = {std::string(json::text_at(*spec, {"driver"})), std::string(json::text_at(*spec, {"pool", "name"}))},
       .generation = whole("generation").value_or(0),
       .slice_count = *count,
-      .spec = *spec};
+      .counters = {},
+      .devices = {}};
+  read_counters(*spec, read);
+  for (const yaml::Node& node : json::list_at(*spec, {"devices"}))
+    read.devices.push_back(read_device(node, *spec, read.pool.driver));
+  read.devices.shrink_to_fit();
+  return read;
 }
 
 Result<void> Inventory::put_slice(const std::string& name, const yaml::Node* slice) {
@@ -209,10 +214,25 @@ void Inventory::rebuild(const PoolName& name) {
   state.stamp = ++stamp_;
   state.pool.name = name;
   state.pool.generation = newest;
-  for (const Slice* part : parts) read_counters(part->spec, state.pool);
+  std::size_t device_count = 0;
   for (const Slice* part : parts) {
-    for (const yaml::Node& node : json::list_at(part->spec, {"devices"})) {
-      state.pool.devices.push_back(read_device(node, part->spec, state.pool));
+    device_count += part->devices.size();
+    for (const auto& [counter, amount] : part->counters) {
+      state.pool.counter_names.push_back(counter);
+      state.pool.counters.push_back(amount);
+    }
+  }
+  const auto places = places_of(state.pool.counter_names);
+  state.pool.devices.reserve(device_count);
+  for (const Slice* part : parts) {
+    for (const SliceDevice& each : part->devices) {
+      Device& device = state.pool.devices.emplace_back(each.device);
+      device.uses.reserve(each.uses.size());
+      for (const NamedUse& use : each.uses) {
+        const auto found = places.find(use.counter);
+        device.is_offered = device.is_offered && found != places.end();
+        if (found != places.end()) device.uses.push_back({found->second, use.amount});
+      }
     }
   }
   state.is_taken.assign(state.pool.devices.size(), false);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/core/result.h"
@@ -49,14 +50,29 @@ class Inventory {
   [[nodiscard]] const std::set<DeviceName>& held() const { return held_; }
 
  private:
+  /// A counter that a device consumes, by name: its set may be in another slice of the pool.
+  struct NamedUse {
+    std::string counter;  ///< "SET/COUNTER"
+    std::int64_t amount = 0;
+  };
+  /// `uses` of the device is filled in by the pool.
+  struct SliceDevice {
+    Device device;
+    std::vector<NamedUse> uses;
+  };
+  /// What a ResourceSlice says, without its text: clusters have thousands of them.
   struct Slice {
     PoolName pool;
     std::int64_t generation = 0;
     std::int64_t slice_count = 0;
-    yaml::Node spec;
+    std::vector<std::pair<std::string, std::int64_t>> counters;  ///< "SET/COUNTER", and what there is, milli
+    std::vector<SliceDevice> devices;
   };
 
   [[nodiscard]] static Result<Slice> read_slice(const yaml::Node& slice);
+  static void read_counters(const yaml::Node& spec, Slice& slice);
+  [[nodiscard]] static SliceDevice read_device(const yaml::Node& node, const yaml::Node& spec,
+                                               const std::string& driver);
   void rebuild(const PoolName& name);
 
   std::map<std::string, Slice> slices_;

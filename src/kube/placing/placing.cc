@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <tuple>
 #include <utility>
 
 #include "base/json/node_text.h"
@@ -70,6 +69,7 @@ void Placing::lead(std::int64_t epoch) {
 
 void Placing::own(std::vector<OwnedPools> own) {
   options_.own = std::move(own);
+  followed_structure_.reset();
   ++change_count_;
   known_gpus_->forget();
 }
@@ -130,7 +130,7 @@ void Placing::take_pod(const Change& change) {
   if (is_gone(change)) {
     pods_.erase(name);
     pod_states_.erase(name);
-    return;
+    return follow_pod(name);
   }
   if (is_stale(pods_, change)) return;
   auto read = read_pod(change.object);
@@ -139,6 +139,7 @@ void Placing::take_pod(const Change& change) {
   if (found == pods_.end() || found->second.identity.uid != read->identity.uid)
     pod_states_[name] = {.arrival = ++arrivals_};
   pods_.insert_or_assign(name, *std::move(read));
+  follow_pod(name);
 }
 
 void Placing::take_claim(const Change& change) {
@@ -157,6 +158,7 @@ void Placing::set_claim(const ObjectName& name, std::optional<Claim> claim) {
   }
   hold_devices(name);
   if (!claims_.contains(name)) claim_states_.erase(name);
+  follow_claim(name);
 }
 
 /// An allocation that is gone while its intent stands was taken back by the scheduler, which found no node for the pod.
@@ -209,31 +211,6 @@ void Placing::reserve(std::set<DeviceName> devices) {
     if (!devices.contains(device) && !holders_.contains(device)) inventory_.free(device);
   }
   reserved_ = std::move(devices);
-}
-
-void Placing::refresh_pools() {
-  owned_.clear();
-  for (const auto& [name, pool] : inventory_.pools()) {
-    if (is_owned(options_.own, name)) owned_.insert(name);
-  }
-}
-
-void Placing::refresh_rooms() {
-  used_.clear();
-  for (const auto& [name, pod] : pods_) {
-    if (pod.is_finished) continue;
-    std::string node = pod.node;
-    for (std::size_t i = 0; node.empty() && i < pod.claims.size(); ++i) {
-      if (!pod.claims[i].claim) continue;
-      const auto claim = claims_.find({name.namespace_name, *pod.claims[i].claim});
-      if (claim != claims_.end()) node = node_of(claim->second);
-    }
-    if (node.empty()) continue;
-    NodeRoom& room = used_[node];
-    room.cpu += pod.wants.cpu;
-    room.memory += pod.wants.memory;
-    room.pods += pod.wants.pods;
-  }
 }
 
 Surroundings Placing::surroundings() const { return {inventory_, owned_, classes_, nodes_, used_, rules_}; }
@@ -315,15 +292,8 @@ std::vector<Action> Placing::decide(Instant now, const std::string& wall) {
   std::vector<Action> actions;
   if (!is_synced()) return actions;
   refused_.clear();  // from here on devices are only taken
-  refresh_pools();
-  refresh_rooms();
-  std::vector<std::tuple<std::string, std::int64_t, ObjectName>> order;
-  for (const auto& [name, pod] : pods_) {
-    const bool is_open = pod.node.empty() && !pod.is_finished && !pod.is_being_deleted && !pod.claims.empty();
-    if (is_open) order.emplace_back(pod.created, pod_states_.at(name).arrival, name);
-  }
-  std::ranges::sort(order);
-  for (const auto& [created, arrival, name] : order) {
+  follow_pools();
+  for (const auto& [created, arrival, name] : open_) {
     PodFacts& pod = pods_.at(name);
     place_pod(pod, now, wall, actions);
     report(pod, now, wall, actions);
@@ -341,8 +311,9 @@ void Placing::withdraw_older(std::vector<Action>& actions) const {
   for (const Action& action : actions) {
     if (action.write.resource.plural == kResourceClaims.plural) written.insert(action.write.name);
   }
-  for (const auto& [name, claim] : claims_) {
-    if (!claim.intent || claim.is_allocated || written.contains(name)) continue;
+  for (const ObjectName& name : intents_) {
+    if (written.contains(name)) continue;
+    const Claim& claim = claims_.at(name);
     const auto intent = parse_intent(*claim.intent);
     if (intent && !intent->devices.empty() && intent->epoch != options_.epoch)
       actions.push_back(withdraw_action(claim, false));
@@ -422,13 +393,9 @@ void Placing::choose_for(PodFacts& pod, const PodClaims& claims, Instant now, st
     return;
   }
   const auto& chosen = std::get<Chosen>(choice);
-  NodeRoom& room = used_[chosen.node];
-  room.cpu += pod.wants.cpu;
-  room.memory += pod.wants.memory;
-  room.pods += pod.wants.pods;
   for (std::size_t i = 0; i < claims.to_place.size(); ++i) {
     actions.push_back(intent_action(pod, *claims.to_place[i], chosen.devices[i]));
-    // Held from now on.
+    // Held from now on, and so is the room on the node.
     Claim intended = *claims.to_place[i];
     intended.intent = intent_text({.epoch = options_.epoch, .devices = chosen.devices[i]});
     const ObjectName name = intended.identity.name;
@@ -439,8 +406,9 @@ void Placing::choose_for(PodFacts& pod, const PodClaims& claims, Instant now, st
 /// Claims of slices get the device that a plan names, or none: other ones are never chosen for them. What the scheduler
 /// took back from a pod that still waits is not allocated again: the plan will name another device.
 void Placing::allocate_for_services(const std::string& wall, std::vector<Action>& actions) {
-  for (const auto& [name, claim] : claims_) {
-    const bool is_open = claim.is_of_service && !claim.is_allocated && !claim.is_being_deleted && claim.intent;
+  for (const ObjectName& name : intents_) {
+    const Claim& claim = claims_.at(name);
+    const bool is_open = claim.is_of_service && !claim.is_being_deleted;
     if (!is_open || is_emptied(*claim.intent)) continue;
     const auto pod = pods_.find(name);  // it has the name of its claim
     const bool waits = pod != pods_.end() && pod->second.node.empty() && !pod->second.is_being_deleted;
@@ -450,21 +418,9 @@ void Placing::allocate_for_services(const std::string& wall, std::vector<Action>
 }
 
 void Placing::release_unused(Instant now, std::vector<Action>& actions) {
-  std::set<ObjectName> referred;
-  for (const auto& [name, pod] : pods_) {
-    if (pod.is_finished) continue;
-    for (const PodClaim& each : pod.claims) {
-      if (each.claim) referred.insert({name.namespace_name, *each.claim});
-    }
-  }
-  for (const auto& [name, claim] : claims_) {
+  for (const ObjectName& name : unused_) {
+    const Claim& claim = claims_.at(name);
     ClaimState& state = claim_states_.at(name);
-    const bool is_needed = claim.is_of_service || referred.contains(name);
-    const bool is_unused = claim.intent && !claim.is_reserved && (!is_needed || claim.is_being_deleted);
-    if (!is_unused) {
-      state.unreferenced_since.reset();
-      continue;
-    }
     if (!state.unreferenced_since) state.unreferenced_since = now;
     if (now - *state.unreferenced_since < kUnreferencedMin && !claim.is_being_deleted) continue;
     actions.push_back(claim.is_allocated ? release_action(claim) : withdraw_action(claim, true));

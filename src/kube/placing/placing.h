@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "base/core/instant.h"
@@ -74,6 +75,8 @@ class Placing {
   [[nodiscard]] const std::map<ObjectName, PodFacts>& pods() const { return pods_; }
   [[nodiscard]] const Inventory& inventory() const { return inventory_; }
   [[nodiscard]] const std::map<std::string, NodeFacts>& nodes() const { return nodes_; }
+  /// What pods take of nodes, or will, by node; as of the last decision.
+  [[nodiscard]] const std::map<std::string, NodeRoom>& used() const { return used_; }
   /// Rules of others that taint devices, by name.
   [[nodiscard]] const std::map<std::string, DeviceTaintRuleFacts>& taint_rules() const { return rules_; }
 
@@ -102,6 +105,13 @@ class Placing {
     std::int64_t tried_at = -1;  ///< in vain, at this count of changes
     std::string tried_reason = {};
   };
+  /// What a pod adds to `used_`, and the claims that it keeps from being released.
+  struct PodShare {
+    std::string node = {};  ///< empty: none
+    NodeRoom room = {};
+    std::vector<ObjectName> claims = {};
+    std::optional<std::tuple<std::string, std::int64_t, ObjectName>> place_in_order = std::nullopt;
+  };
   /// What the claims of a pod are, seen together.
   struct PodClaims {
     std::vector<const Claim*> to_place = {};
@@ -122,8 +132,13 @@ class Placing {
   void remember_intent(const Claim& claim);
   void hold_devices(const ObjectName& name);
 
-  void refresh_pools();
-  void refresh_rooms();
+  /// What follows from all pods and claims is kept up to date, so that a decision costs what is open, not what stands:
+  /// after a change of a pod, of a claim, and before a decision.
+  void follow_pod(const ObjectName& name);
+  void follow_claim(const ObjectName& name);
+  void follow_pools();
+  void count_room(const ObjectName& name);
+  void refer(const ObjectName& pod, std::vector<ObjectName> claims);
   [[nodiscard]] Surroundings surroundings() const;
   [[nodiscard]] PodClaims claims_of(const PodFacts& pod);
   [[nodiscard]] std::string node_of(const Claim& claim) const;
@@ -162,6 +177,13 @@ class Placing {
   std::map<ObjectName, ClaimState> claim_states_;
   std::map<ObjectName, PodFacts> pods_;
   std::map<ObjectName, PodState> pod_states_;
+  std::map<ObjectName, PodShare> shares_;                 ///< of pods
+  std::map<ObjectName, std::set<ObjectName>> referring_;  ///< to a claim: pods that are not finished
+  std::set<std::tuple<std::string, std::int64_t, ObjectName>>
+      open_;                                        ///< pods without a node, in the order of decisions
+  std::set<ObjectName> intents_;                    ///< claims with an intent and no allocation
+  std::set<ObjectName> unused_;                     ///< claims of Berth that nobody uses, or that are being deleted
+  std::optional<std::int64_t> followed_structure_;  ///< of the inventory; nothing: other pools are owned
   std::int64_t arrivals_ = 0;
   std::int64_t event_count_ = 0;
   std::int64_t change_count_ = 0;

@@ -77,6 +77,8 @@ void ClusterWorld::see(const Placing& placing, Instant now) {
 }
 
 void ClusterWorld::find_gpus(const Inventory& inventory, Instant now) {
+  if (stamps_ && structure_ == inventory.structure_count()) return;
+  structure_ = inventory.structure_count();
   std::int64_t stamps = 0;
   std::set<PoolName> pools;
   for (const auto& [name, pool] : inventory.pools()) {

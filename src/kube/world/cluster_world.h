@@ -164,6 +164,7 @@ class ClusterWorld {
   std::set<PoolName> pools_;
   std::set<std::string> known_pools_;                  ///< of GPUs of the folder, as texts
   std::optional<std::int64_t> stamps_;                 ///< of the pools that were last looked at
+  std::int64_t structure_ = 0;                         ///< of the inventory, the same
   std::map<std::string, DeviceTaintRuleFacts> rules_;  ///< with which taints were last found
   bool has_new_pools_ = false;                         ///< since then
   std::optional<std::map<ObjectName, std::string>> pods_;
