@@ -63,7 +63,7 @@ TEST_F(WhyPod, WhatIsShortIsNamedAndNothingIsWritten) {
                                  HasSubstr("  fits: no devices yet")));
   EXPECT_THAT(why("large"), HasSubstr("node selector: 1 node"));
   EXPECT_THAT(why("odd"), HasSubstr("selector \"size(device.driver) > 3\""));
-  EXPECT_THAT(why("early"), HasSubstr("waits: claim slice does not exist yet"));
+  EXPECT_THAT(why("early"), HasSubstr("waits: claim absent does not exist yet"));
   EXPECT_EQ(cluster_.server.count_requests("P", ""), writes);
   EXPECT_EQ(cluster_.server.count_requests("DELETE", ""), 0);
 }
