@@ -52,7 +52,8 @@ class Chooser {
   [[nodiscard]] Choice choose(const PodFacts& pod, std::span<const Claim* const> claims, const Surroundings& around,
                               const std::string& node = {}, const std::set<std::string>& avoided = {});
 
-  /// Whether some device of an owned pool, free or not, is selected by a request of the claim.
+  /// Whether some device of an owned pool, free or not, is selected by a request of the claim. What an option selects
+  /// is remembered until `forget_owned` or `forget_classes`.
   [[nodiscard]] bool is_of_owned(const Claim& claim, const Surroundings& around);
 
   /// The devices of a pool that an option selects, ascending: free or not, tainted or not. Valid until the next call.
