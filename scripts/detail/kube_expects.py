@@ -18,7 +18,7 @@ FILLED = 0.8  # at most, of the capacity of all GPUs: more might not fit
 
 def spec_of(expects):
     rows = [{"model": "m", "gpu": "A100-80GB", "profile": profile, "batch": 1, "processes": 1, "requests_per_second": rate,
-             "latency_ms": round(900 / rate, 3)} for profile, rate in RATES.items()]
+             "latency_ms": round(1000 / rate, 3)} for profile, rate in RATES.items()]
     return {"slo": {"latency_ms": 100}, "expects": {"requests_per_second": expects},
             "profile": {"format": "csv", "model": "m", "rows": rows},
             "pod": {"spec": {"containers": [{"name": "server", "image": "none"}]}}}

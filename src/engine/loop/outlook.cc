@@ -155,13 +155,18 @@ Expected expect_of(const AskedService& service, const Stretch& stretch) {
   expected.is_guess = !service.stated && service.learned->until == INT64_MIN;
   expected.loads.reserve(static_cast<std::size_t>(stretch.seconds + 1) * kSampleLevels.size());
   double sum = 0;
+  double raised_sum = 0;
   std::int64_t second = 0;
   // The second after the window represents the tail.
   for (const forecast::Quantiles& each : quantiles_of(service, stretch.from_second, stretch.seconds + 1)) {
     const double weight = second++ < stretch.seconds ? 1 : tail_seconds;
-    for (const std::size_t level : service.levels) expected.loads.push_back(each[level]);
+    for (const std::size_t level : service.levels) {
+      expected.loads.push_back(each[level]);
+      raised_sum += weight * each[level];
+    }
     for (const std::size_t level : kSampleLevels) sum += weight * each[level];
   }
+  if (sum > 0) expected.raised = raised_sum / sum;
   expected.mean_rate = service.judged.next(stretch.from_second, sum / kSampleLevels.size(),
                                            static_cast<double>(stretch.seconds) + tail_seconds);
   return expected;

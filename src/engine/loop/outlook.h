@@ -29,6 +29,7 @@ struct Expected {
   /// Requests per second over the time on which plans are judged, > 0: an answer is worth weight / mean_rate.
   double mean_rate = 1;
   bool is_guess = false;  ///< nothing was seen of the service, and its owner says nothing about it
+  double raised = 1;      ///< the mean of `loads` / the mean that is expected, >= 1
 };
 
 /// The expectations for one question. May be called in another thread than its source.

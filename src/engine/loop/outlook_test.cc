@@ -109,6 +109,9 @@ TEST(ForecastOutlook, WhereLateRequestsAreAnsweredPlansCountOnHigherLoads) {
   ASSERT_EQ(some_late.loads.size(), none_late.loads.size());
   for (std::size_t i = 0; i < some_late.loads.size(); ++i) EXPECT_GT(some_late.loads[i], none_late.loads[i]);
   EXPECT_EQ(some_late.mean_rate, none_late.mean_rate);
+  EXPECT_EQ(none_late.raised, 1);
+  EXPECT_GT(some_late.raised, 1);
+  EXPECT_LT(some_late.raised, 1.5);
   scenario.services[0].ready.answer = std::nullopt;
   scenario.services[0].drop = DropRule::kNever;
   EXPECT_EQ(of(scenario).loads, some_late.loads);

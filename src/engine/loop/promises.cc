@@ -215,6 +215,25 @@ std::vector<Promise> promises_of(const planner::Frame& frame, const planner::Pro
   return promises;
 }
 
+void count_on_expected_loads(Promise& promise, const std::vector<planner::Outlook>& outlooks) {
+  const auto raised = [&](ServiceId service) { return outlooks[service.index].raised; };
+  for (PromisedService& service : promise.services) {
+    const double factor = raised(service.service);
+    service.value *= factor;
+    for (std::vector<SupplyStep>* steps : {&service.with_changes, &service.without_changes}) {
+      for (SupplyStep& step : *steps) {
+        for (double& rate : step.rates) rate /= factor;
+      }
+    }
+    if (!service.retraining) continue;
+    service.retraining->progress_value *= factor;
+    service.retraining->fresh_value *= factor;
+  }
+  for (PromisedPiece& piece : promise.pieces) {
+    if (piece.variant != planner::kRetraining) piece.rate /= raised(piece.service);
+  }
+}
+
 double gain_of(const Promise& promise, const PromiseFacts& facts) {
   ENSURE(facts.ready.size() == promise.pieces.size());
   planner::Problem problem;

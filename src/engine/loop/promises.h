@@ -9,6 +9,7 @@
 #include "domain/values/promise.h"
 #include "planner/window/frame.h"
 #include "planner/window/problem.h"
+#include "planner/window/window.h"
 
 namespace berth {
 
@@ -16,6 +17,11 @@ namespace berth {
 /// Requires: a schedule without faults. O(GPUs that change x services of theirs x slots x samples).
 [[nodiscard]] std::vector<Promise> promises_of(const planner::Frame& frame, const planner::Problem& problem,
                                                const planner::Schedule& schedule);
+
+/// Changes a promise that was made with loads `raised` times those expected ([ServiceId]) so that the expected loads
+/// fulfil it: of such a service each answer is worth `raised` times as much, and each slice answers 1 / `raised` of its
+/// requests. Then gain_of judges what the plan did, an actual load being raised as the expected one was.
+void count_on_expected_loads(Promise& promise, const std::vector<planner::Outlook>& outlooks);
 
 /// The facts known afterwards.
 struct PromiseFacts {

@@ -61,6 +61,22 @@ TEST(Promises, AreWhatTheChangesOfAGpuGain) {
   EXPECT_GT(retraining, 3);
 }
 
+TEST(Promises, OfRaisedLoadsAreFulfilledByTheExpectedOnes) {
+  std::vector<planner::Outlook> outlooks(4);
+  for (std::size_t i = 0; i < outlooks.size(); ++i) outlooks[i].raised = 1 + 0.25 * static_cast<double>(i);
+  for_each_promise([&](const planner::Problem& problem, const planner::Schedule&, const Promise& promise) {
+    Promise lowered = promise;
+    count_on_expected_loads(lowered, outlooks);
+    PromiseFacts facts = as_planned(problem, promise);
+    facts.loads = [&](ServiceId service) {
+      std::vector<double> loads = problem.services[service.index].loads;
+      for (double& load : loads) load /= outlooks[service.index].raised;
+      return loads;
+    };
+    EXPECT_NEAR(gain_of(lowered, facts), promise.gain, 1e-6 * (1 + std::abs(promise.gain)));
+  });
+}
+
 TEST(Promises, GainNoMoreWhenSlicesAreLate) {
   int less = 0;
   for_each_promise([&](const planner::Problem& problem, const planner::Schedule& schedule, const Promise& promise) {

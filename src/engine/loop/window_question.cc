@@ -352,6 +352,7 @@ class WindowSolver {
     if (!plan_.actions.empty()) check_floors();
     if (plan_.promised_gain && !plan_.actions.empty()) {
       solution_.promises = promises_of(frame_, problem, solved.answer.schedule);
+      for (Promise& promise : solution_.promises) count_on_expected_loads(promise, moment_.outlooks);
     }
     solution_.floors = plan_.actions.empty() ? planned_floors(scenario_, snapshot_, moment_, plan_) : plan_.floors;
     if (!question_.is_first_layout && !scenario_.speeds.empty()) retune();
@@ -527,6 +528,7 @@ void solve(const WindowQuestion& question, const Snapshot& snapshot, Solution& s
     moment.outlooks[index].loads = std::move(expected.loads);
     moment.outlooks[index].mean_rate = expected.mean_rate;
     moment.outlooks[index].is_guess = expected.is_guess;
+    moment.outlooks[index].raised = expected.raised;
     solution.mean_rates.push_back(expected.mean_rate);
   }
   WindowSolver(question, moment, snapshot, solution).run();

@@ -22,7 +22,7 @@ namespace berth::live {
 /// promise because slices worked later than planned (docs/decisions/0027-promises.md).
 inline constexpr Micros kPromiseSpan = Micros::seconds(7'200);
 inline constexpr std::int64_t kPromisedChangesMin = 50;
-inline constexpr double kPromiseShareMin = 0.3;
+inline constexpr double kPromiseShareMin = 0.1;
 inline constexpr std::int64_t kPromisedCutsMin = 10;
 inline constexpr double kLostToDelayMax = 0.05;
 /// The reason of that pause.

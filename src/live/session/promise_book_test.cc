@@ -168,9 +168,9 @@ std::int64_t late_changes(PromiseBook& book, std::int64_t from, int count, std::
 
 TEST_F(PromiseBookTest, FailsWhereManyChangesGainTooLittle) {
   const int enough = static_cast<int>(kPromisedChangesMin);
-  std::int64_t now = late_changes(book_, 0, enough - 1, 20);
+  std::int64_t now = late_changes(book_, 0, enough - 1, 25);
   EXPECT_FALSE(book_.have_failed(Instant::at_second(now)));
-  now = late_changes(book_, now, 1, 20);
+  now = late_changes(book_, now, 1, 25);
   EXPECT_TRUE(book_.have_failed(Instant::at_second(now)));
   // Planning is resumed: earlier changes, and those that began earlier, no longer count.
   begin(0, now);

@@ -32,6 +32,7 @@ struct Outlook {
   /// Equally likely numbers of requests in each slot, [slot x samples + sample]; after the last slot those of the tail.
   std::vector<double> loads;
   bool is_guess = false;  ///< nothing was seen of the service or stated about it
+  double raised = 1;      ///< the mean of `loads` / the mean that is expected, >= 1
   double mean_rate = 1;   ///< requests per second: an answer is worth weight / mean_rate (objective: services)
   std::optional<std::int64_t> changes_left = std::nullopt;  ///< of its budget
 };
