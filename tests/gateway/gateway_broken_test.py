@@ -5,6 +5,7 @@ import contextlib
 import http.client
 import json
 import random
+import signal
 import socket
 import threading
 import time
@@ -58,6 +59,31 @@ class Broken(GatewayCase):
         self.assertEqual(self.replica_.requests, [])
         self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
 
+    def test_bytes_that_http_forbids(self):
+        gateway = self.start()
+        line = b"GET /vision/digits/a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
+        for content in (b"GET /vision/digits/a\0b HTTP/1.1\r\nHost: a\r\n\r\n", b"GET /vision/digits/a\0 HTTP/1.1\r\nHost: a\r\n\r\n",
+                        b"GET /vision/digits/a?b=\0c HTTP/1.1\r\nHost: a\r\n\r\n", b"GE\0T /vision/digits/a HTTP/1.1\r\nHost: a\r\n\r\n",
+                        line + b"X: a\0b\r\n\r\n", line + b"X: a\0\r\n\r\n", line + b"X\0Y: a\r\n\r\n", line + b"\0X: a\r\n\r\n",
+                        line + b"X: a\rb\r\n\r\n", line + b"X: a\rY: b\r\n\r\n", line + b"X: a\r\n b\r\n\r\n"):
+            # With what would be another request if the connection went on, and without.
+            for more in (b"", b"POST /vision/digits/hidden HTTP/1.1\r\nHost: a\r\nContent-Length: 0\r\n\r\n" if b"\0" in content else b""):
+                answer = self.send_raw(gateway, content + more, seconds=30)
+                self.assertEqual(answer.split(b" ")[1:2], [b"400"], (content, answer))
+                self.assertEqual(answer.count(b"HTTP/1.1 "), 1, (content, answer))
+        self.assertEqual(self.replica_.requests, [])
+
+    def test_a_malformed_length_has_one_answer(self):
+        gateway = self.start()
+        line = b"POST /vision/digits/a HTTP/1.1\r\nHost: a\r\nContent-Length: "
+        for length, wanted in ((b"x", b"400"), (b"-3", b"400"), (b"+3", b"400"), (b"3x", b"400"), (b"3, 3", b"400"), (b"", b"400"),
+                               (b"9" * 30, b"413"), (b"99999999999", b"413")):
+            answer = self.send_raw(gateway, line + length + b"\r\n\r\n", seconds=30)
+            self.assertEqual(answer.split(b" ")[1:2], [wanted], (length, answer))
+            self.assertEqual(answer.count(b"HTTP/1.1 "), 1, (length, answer))
+            self.assertIn("error", json.loads(answer.split(b"\r\n\r\n", 1)[1]))
+        self.assertEqual(self.replica_.requests, [])
+
     def test_random_bytes(self):
         gateway = self.start()
         draw = random.Random(SEED)
@@ -99,6 +125,9 @@ class Broken(GatewayCase):
             "/negative": b"HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nabc",
             "/large-head": b"HTTP/1.1 200 OK\r\nX: " + b"y" * 200_000 + b"\r\n\r\n",
             "/status": b"HTTP/1.1 999999 OK\r\n\r\n",
+            "/another": b"HTTP/2 200\r\n\r\n",
+            "/switches": b"HTTP/1.1 101 Switching Protocols\r\n\r\nabc",
+            "/lengths": b"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
         }
 
         def answer(head, body, connection):
@@ -116,6 +145,45 @@ class Broken(GatewayCase):
         self.set_table(gateway, service())
         self.set_table(gateway, service(endpoint(self.replica_.url)))
         self.assertEqual(gateway.ask("GET", "/vision/digits/a")[2], b"good")
+
+    def test_a_replica_with_a_key_that_sends_garbage(self):
+        """It never ends its answer, nor its connection: the request does not wait for that."""
+        for begin in (b"SSH-2.0-a\r\n", b"\0" * 20, b"garbage"):
+            replica = self.silent_after(begin)
+            gateway = self.gateway()
+            good = self.scripted(lambda head, body, connection: connection.sendall(plain("good")))
+            keyed = endpoint(replica, key="k1", says=True)
+            if begin == b"garbage":  # with pauses between the tries
+                self.set_table(gateway, service(keyed, answer=300.0))
+                status, _, content = gateway.ask("POST", "/vision/digits/a", b"{}", timeout=120)
+                self.assertEqual((status, content), (502, b'{"error":"no replica took the request (sent 3 times)"}'))
+            self.set_table(gateway, service(keyed, endpoint(good.url, "s1"), answer=300.0))
+            for _ in range(5):  # it was never sent, so another replica may have it
+                self.assertEqual(gateway.ask("POST", "/vision/digits/a", b"{}", timeout=120)[2], b"good")
+            gateway.end(signal.SIGKILL)
+
+    def silent_after(self, begin):
+        """The URL of a server that sends these bytes, and then nothing."""
+        listener = socket.create_server(("127.0.0.1", 0), backlog=128)
+        held = []
+
+        def serve():
+            with contextlib.suppress(OSError):
+                while True:
+                    connection, _ = listener.accept()
+                    held.append(connection)
+                    connection.sendall(begin)
+
+        def close():
+            listener.shutdown(socket.SHUT_RDWR)
+            thread.join()
+            for each in (listener, *held):
+                each.close()
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        self.addCleanup(close)
+        return f"http://127.0.0.1:{listener.getsockname()[1]}"
 
     def test_lengths_that_lie(self):
         def answer(head, body, connection):

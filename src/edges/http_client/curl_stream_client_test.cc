@@ -190,6 +190,9 @@ TEST_F(CurlStreamClientTest, BrokenAnswersAreErrors) {
       {std::string(kChunkedHead) + "3\r\nabc\r\n", true, "abc"},
       {std::string(kChunkedHead) + "3\r\nabc\r\nnot a length\r\n", true, "abc"},
       {"HTTP/1.1 200 OK\r\nX: " + std::string(70'000, 'x') + "\r\n\r\n", false, ""},
+      {"HTTP/1.1 101 Switching Protocols\r\n\r\nabc", false, ""},
+      {"HTTP/2 200\r\nContent-Length: 3\r\n\r\nabc", false, ""},
+      {"HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd", false, ""},
   };
   for (const Case& each : cases) {
     ScriptedServer server(each.answer);

@@ -151,11 +151,29 @@ TEST_F(PeerCheckTest, AnotherServerGetsNothingOfTheCall) {
 TEST_F(PeerCheckTest, AnAnswerWithoutEndIsNotRead) {
   ScriptedBackend backend([](BackendConnection& connection) {
     (void)connection.receive_request();
+    connection.send("HTTP/1.1 200 OK\r\nX: ");
     while (connection.send(std::string(1'000, 'x'))) continue;
   });
   Error error;
   EXPECT_EQ(send(backend.url("/x"), check_for("a"), &error), 0);
   EXPECT_EQ(error.code, ErrorCode::kNoServer);
+}
+
+TEST_F(PeerCheckTest, WhoeverDoesNotSpeakHttpIsLeftAtOnce) {
+  for (const std::string& begin : {std::string("garbage"), std::string(20, '\0'), std::string("HTTP/2 200\r\n")}) {
+    ScriptedBackend backend([&](BackendConnection& connection) {
+      (void)connection.receive_request();
+      connection.send(begin);
+      (void)connection.wait_until_closed();  // it never ends its answer
+    });
+    CurlStreamClient client{{.connect_timeout = Micros::seconds(60)}};
+    PeerOutcome outcome;
+    client.start({.method = "GET", .url = backend.url("/x"), .headers = {}, .body = {}, .peer = check_for("a")},
+                 std::make_unique<PeerReader>(outcome));
+    Error error;
+    EXPECT_EQ(outcome.wait(&error), 0) << begin;
+    EXPECT_EQ(error.code, ErrorCode::kNoServer) << error.message;
+  }
 }
 
 TEST_F(PeerCheckTest, ConnectionsAreUsedAgainForTheSameIdentityOnly) {

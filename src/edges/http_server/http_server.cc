@@ -4,6 +4,7 @@
 #include <microhttpd.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdint>
 #include <cstring>
 #include <exception>
@@ -17,6 +18,7 @@
 #include "edges/http_server/detail/large_answers.h"
 #include "edges/http_server/detail/late_answers.h"
 #include "edges/http_server/detail/listener.h"
+#include "edges/http_server/detail/open_heads.h"
 #include "edges/http_server/detail/response.h"
 #include "edges/http_server/detail/resumer.h"
 #include "edges/http_server/detail/streams.h"
@@ -53,6 +55,9 @@ constexpr const char* kUnsendable = "the handler's answer has a header that cann
 constexpr int kRunsOfTurnMax = 4;
 
 enum class Threads { kOwn, kOfCaller };
+
+/// What happens to a connection after an answer, if its client does not say.
+enum class Then { kKeep, kClose };
 
 HttpServerOptions within_limits(HttpServerOptions options) {
   const std::uint64_t limit = std::uint64_t{options.thread_count} * kHttpThreadConnectionCountMax;
@@ -93,6 +98,7 @@ class MicroHttpServer final : public TurnedHttpServer {
 
  private:
   // Callbacks of libmicrohttpd. None lets an exception escape.
+  static void on_message(void* server, const char* format, std::va_list values) noexcept;
   static void* on_target(void* server, const char* target, MHD_Connection* connection) noexcept;
   static MHD_Result on_request(void* server, MHD_Connection* connection, const char* url, const char* method,
                                const char* version, const char* upload, std::size_t* upload_bytes,
@@ -112,8 +118,9 @@ class MicroHttpServer final : public TurnedHttpServer {
   [[nodiscard]] MHD_Result queue(MHD_Connection& connection, const Exchange& exchange, const HttpBodyHead& head,
                                  std::shared_ptr<LateBody> body);
   [[nodiscard]] MHD_Result refuse_failure(MHD_Connection& connection, std::string message);
-  [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal);
+  [[nodiscard]] MHD_Result refuse(MHD_Connection& connection, const HttpRefusal& refusal, Then then = Then::kKeep);
   [[nodiscard]] MHD_Result refuse_early(MHD_Connection& connection, const Exchange& exchange);
+  void refuse_lengths();
 
   const HttpServerOptions options_;
   HttpHandler& handler_;
@@ -124,6 +131,7 @@ class MicroHttpServer final : public TurnedHttpServer {
   detail::StreamHub hub_{options_.comment_interval, resumer_};
   detail::LargeBodies large_bodies_{options_.large_body_count_max};
   detail::LargeAnswers large_answers_{options_.large_answer_bytes_min, options_.large_answer_bytes_max};
+  detail::OpenHeads open_heads_;
   detail::WaitingConnections waiting_{options_.request_timeout, options_.connection_count_max};
   MHD_Daemon* daemon_ = nullptr;
 };
@@ -158,10 +166,12 @@ bool MicroHttpServer::start(detail::Listener& listener, Threads threads) {
   const unsigned limit = is_turned ? wanted : std::min(wanted, kThreadConnectionCountMax) * thread_count;
   const std::size_t pool_bytes = options_.header_bytes_max * kPoolFactor +
                                  std::min(kPoolBytesMin, 2 * options_.header_bytes_max + kSmallPoolBytesMin);
-  const unsigned flags = (is_turned ? MHD_USE_EPOLL : MHD_USE_EPOLL_INTERNAL_THREAD) | MHD_ALLOW_SUSPEND_RESUME;
+  const unsigned flags =
+      (is_turned ? MHD_USE_EPOLL : MHD_USE_EPOLL_INTERNAL_THREAD) | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ERROR_LOG;
   daemon_ = MHD_start_daemon(
-      flags, 0, nullptr, nullptr, &MicroHttpServer::on_request, this, MHD_OPTION_LISTEN_SOCKET, listener.socket(),
-      MHD_OPTION_CONNECTION_LIMIT, limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT, pool_bytes, MHD_OPTION_CONNECTION_TIMEOUT,
+      flags, 0, nullptr, nullptr, &MicroHttpServer::on_request, this, MHD_OPTION_EXTERNAL_LOGGER,
+      &MicroHttpServer::on_message, this, MHD_OPTION_LISTEN_SOCKET, listener.socket(), MHD_OPTION_CONNECTION_LIMIT,
+      limit, MHD_OPTION_CONNECTION_MEMORY_LIMIT, pool_bytes, MHD_OPTION_CONNECTION_TIMEOUT,
       whole_seconds(options_.idle_timeout), MHD_OPTION_URI_LOG_CALLBACK, &MicroHttpServer::on_target, this,
       MHD_OPTION_UNESCAPE_CALLBACK, &keep_escapes, nullptr, MHD_OPTION_NOTIFY_COMPLETED, &MicroHttpServer::on_completed,
       this, MHD_OPTION_NOTIFY_CONNECTION, &MicroHttpServer::on_connection, this,
@@ -184,9 +194,18 @@ std::optional<Micros> MicroHttpServer::turn() {
   return Micros(0);
 }
 
-void* MicroHttpServer::on_target(void* server, const char* target, MHD_Connection* /*connection*/) noexcept {
+void MicroHttpServer::on_message(void* server, const char* format, std::va_list /*values*/) noexcept {
+  try {
+    if (detail::is_about_length(format)) static_cast<MicroHttpServer*>(server)->refuse_lengths();
+  } catch (...) {  // no memory: the library answers
+    return;
+  }
+}
+
+void* MicroHttpServer::on_target(void* server, const char* target, MHD_Connection* connection) noexcept {
   try {
     auto& self = *static_cast<MicroHttpServer*>(server);
+    self.open_heads_.add(*connection);
     return std::make_unique<Exchange>(self.options_, self.handler_, self.large_bodies_, target)
         .release();  // on_completed owns it
   } catch (...) {
@@ -194,9 +213,9 @@ void* MicroHttpServer::on_target(void* server, const char* target, MHD_Connectio
   }
 }
 
-MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection, const char* /*url*/,
-                                       const char* method, const char* version, const char* upload,
-                                       std::size_t* upload_bytes, void** exchange) noexcept {
+MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection, const char* url, const char* method,
+                                       const char* version, const char* upload, std::size_t* upload_bytes,
+                                       void** exchange) noexcept {
   try {
     auto& self = *static_cast<MicroHttpServer*>(server);
     auto* request = static_cast<Exchange*>(*exchange);
@@ -208,8 +227,9 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
     }
     Progress progress = Progress::kRead;
     if (!request->has_begun()) {
+      self.open_heads_.remove(*connection);
       const auto* mark = mark_of(*connection);
-      progress = request->begin(*connection, method, version, mark != nullptr && mark->is_surplus);
+      progress = request->begin(*connection, {method, url, version}, mark != nullptr && mark->is_surplus);
     } else {
       progress = request->take_body({upload, std::exchange(*upload_bytes, 0)});
     }
@@ -217,7 +237,7 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
       case Progress::kRead:
         return MHD_YES;
       case Progress::kRefuse:
-        return self.refuse(*connection, with_request(*request));
+        return self.refuse(*connection, with_request(*request), Then::kClose);
       case Progress::kRefuseEarly:
         return self.refuse_early(*connection, *request);
       case Progress::kClose:
@@ -231,7 +251,9 @@ MHD_Result MicroHttpServer::on_request(void* server, MHD_Connection* connection,
 
 void MicroHttpServer::on_completed(void* server, MHD_Connection* connection, void** exchange,
                                    MHD_RequestTerminationCode /*code*/) noexcept {
-  if (auto* mark = mark_of(*connection)) static_cast<MicroHttpServer*>(server)->waiting_.note_answer(mark);
+  auto& self = *static_cast<MicroHttpServer*>(server);
+  self.open_heads_.remove(*connection);
+  if (auto* mark = mark_of(*connection)) self.waiting_.note_answer(mark);
   const std::unique_ptr<Exchange> owned(static_cast<Exchange*>(std::exchange(*exchange, nullptr)));
 }
 
@@ -337,10 +359,11 @@ MHD_Result MicroHttpServer::refuse_failure(MHD_Connection& connection, std::stri
   return refuse(connection, {HttpFault::kHandlerFailed, 500, std::move(message)});
 }
 
-MHD_Result MicroHttpServer::refuse(MHD_Connection& connection, const HttpRefusal& refusal) {
+MHD_Result MicroHttpServer::refuse(MHD_Connection& connection, const HttpRefusal& refusal, Then then) {
   ResponsePointer made = make_response(handler_.render(refusal));
   if (made == nullptr) made = make_response(HttpResponse{});
   if (made == nullptr) return MHD_NO;
+  if (then == Then::kClose && MHD_add_response_header(made.get(), "Connection", "close") != MHD_YES) return MHD_NO;
   return MHD_queue_response(&connection, static_cast<unsigned>(refusal.status), made.get());
 }
 
@@ -348,6 +371,17 @@ MHD_Result MicroHttpServer::refuse_early(MHD_Connection& connection, const Excha
   HttpResponse response = handler_.render(with_request(exchange));
   response.status = exchange.refusal()->status;
   return detail::send_early(connection, response, exchange.is_head()) ? MHD_YES : MHD_NO;
+}
+
+void MicroHttpServer::refuse_lengths() {
+  for (MHD_Connection* connection : open_heads_.malformed_lengths()) {
+    const auto refusal = detail::find_length_fault(*connection);
+    HttpResponse response = handler_.render(*refusal);
+    response.status = refusal->status;
+    // The answer is the last that can be sent: the library then fails to send its own ones.
+    if (!detail::send_early(*connection, response, false)) detail::end_sending(*connection);
+    open_heads_.remove(*connection);
+  }
 }
 
 Result<std::unique_ptr<MicroHttpServer>> start_server(const HttpServerOptions& options, HttpHandler& handler,

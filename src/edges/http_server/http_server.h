@@ -48,7 +48,7 @@ struct HttpServerOptions {
 /// that is too large is answered at once, and the connection closed; up to 16 times the limit of the body is still read
 /// and discarded (up to twice the limit if the handler allowed a larger one), so that its sender gets to read the
 /// answer. As much is read of a body in chunks before its answer. Requests that break the framing of HTTP itself (a
-/// header line without a colon, a length or chunk that is not a number, a version other than 1.x, headers of more than
+/// header line without a colon, a chunk whose length is not a number, a version other than 1.x, headers of more than
 /// three times the limit) are answered by libmicrohttpd, with a status of 400, 413, 414, 431 or 505 and its own short
 /// page, and the connection is closed.
 ///

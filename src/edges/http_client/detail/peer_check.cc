@@ -24,7 +24,9 @@ namespace {
 
 constexpr std::string_view kLoopbackUrl = "http://127.0.0.1:";
 constexpr std::size_t kPeerAnswerBytesMax = 8'192;
+constexpr std::string_view kPeerHeadBegin = "HTTP/1.1 ";
 constexpr std::string_view kPeerHeadEnd = "\r\n\r\n";
+constexpr const char* kUnproved = "the process at the port of the replica does not prove that it is the replica";
 
 std::vector<HttpField> fields_of(std::string_view head) {
   std::vector<HttpField> fields;
@@ -125,6 +127,10 @@ Result<PeerConnection::Progress> PeerConnection::receive() {
   if (count < 0 && (errno == EAGAIN || errno == EINTR)) return Progress::kGoesOn;
   if (count <= 0) return pass_on(no_server("the question who it is was not answered"));
   answer_.append(buffer.data(), static_cast<std::size_t>(count));
+  // Who says something else may never end it: the request does not wait for that.
+  if (answer_.compare(0, kPeerHeadBegin.size(), kPeerHeadBegin, 0, answer_.size()) != 0) {
+    return pass_on(no_server(kUnproved));
+  }
   if (answer_.find(kPeerHeadEnd) != std::string::npos) return judge();
   if (answer_.size() > kPeerAnswerBytesMax) return pass_on(no_server("the answer who it is has too many headers"));
   return Progress::kGoesOn;
@@ -132,12 +138,9 @@ Result<PeerConnection::Progress> PeerConnection::receive() {
 
 Result<PeerConnection::Progress> PeerConnection::judge() {
   // More than a head would be taken for the answer to the first request.
-  const bool is_only_head = answer_.starts_with("HTTP/1.1 ") && answer_.ends_with(kPeerHeadEnd) &&
-                            answer_.find(kPeerHeadEnd) + kPeerHeadEnd.size() == answer_.size();
+  const bool is_only_head = answer_.find(kPeerHeadEnd) + kPeerHeadEnd.size() == answer_.size();
   const std::vector<HttpField> fields = fields_of(answer_);
-  if (!is_only_head || !question_.is_right(fields)) {
-    return pass_on(no_server("the process at the port of the replica does not prove that it is the replica"));
-  }
+  if (!is_only_head || !question_.is_right(fields)) return pass_on(no_server(kUnproved));
   const auto connection = find_header(fields, "Connection");
   if (connection && is_same_header(*connection, "close")) {
     return pass_on(no_server("the replica closes its connection"));

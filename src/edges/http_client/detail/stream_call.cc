@@ -5,6 +5,7 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -22,6 +23,17 @@ constexpr std::size_t kBytesAtOnceMax = std::size_t{32} << 10U;
 
 // No header of libcurl's own: the call says what is sent. "Expect" would delay large bodies.
 constexpr std::array<const char*, 2> kLeftOut = {"Expect:", "Accept:"};
+
+// No call asks for another protocol: what follows would be read until the connection ends.
+constexpr int kSwitchingProtocols = 101;
+
+/// Libcurl and the reader of an answer may take different ones.
+bool has_two_lengths(const HttpReplyHead& head) {
+  const auto first = find_header(head.headers, "Content-Length");
+  return first && std::ranges::any_of(head.headers, [&](const HttpField& each) {
+           return is_same_header(each.name, "Content-Length") && each.value != *first;
+         });
+}
 
 }  // namespace
 
@@ -165,6 +177,9 @@ Result<void> StreamCall::outcome(CURLcode code) const {
                   fmt::format("{}: wanted headers of at most {} bytes, found more", call_.url, kHeaderBytesMax));
     case Stop::kSentAlready:
       return fail(ErrorCode::kUnavailable, fmt::format("{}: its connection broke", call_.url));
+    case Stop::kNotHttp:
+      return fail(ErrorCode::kUnavailable,
+                  fmt::format("{}: wanted an answer in HTTP/1 with one length, found another one", call_.url));
   }
   if (has_failed()) return pass_on(no_memory());
   // libcurl would have sent it again, over another connection.
@@ -213,13 +228,20 @@ std::size_t StreamCall::take_header(std::string_view line) {
     return 0;
   }
   if (const auto status = status_in(easy_.get(), line)) {
+    if (!line.starts_with("HTTP/1.") || *status == kSwitchingProtocols) return refuse_head();
     head_ = HttpReplyHead{*status, {}};
   } else if (line == "\r\n" || line == "\n") {
+    if (has_two_lengths(head_)) return refuse_head();
     end_head();
   } else if (auto field = field_in(line)) {
     head_.headers.push_back(*std::move(field));
   }
   return line.size();
+}
+
+std::size_t StreamCall::refuse_head() {
+  stop_ = Stop::kNotHttp;
+  return 0;
 }
 
 void StreamCall::end_head() {

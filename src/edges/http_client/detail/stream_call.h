@@ -72,11 +72,13 @@ class StreamCall : public Receiving {
   [[nodiscard]] Error timeout_error(Micros silence_max) const;
 
  private:
-  enum class Stop { kNone, kHeadersTooLarge, kSentAlready };
+  enum class Stop { kNone, kHeadersTooLarge, kSentAlready, kNotHttp };
 
   [[nodiscard]] const std::string& body() const { return call_.shared_body ? *call_.shared_body : call_.body; }
   void note_unacknowledged();
   void end_head();
+  /// For libcurl: it ends the call.
+  [[nodiscard]] std::size_t refuse_head();
   // Called back by libcurl.
   [[nodiscard]] std::size_t take_header(std::string_view line);
   [[nodiscard]] std::size_t take_body(std::string_view bytes);

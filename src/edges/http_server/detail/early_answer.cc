@@ -41,4 +41,9 @@ bool send_early(MHD_Connection& connection, const HttpResponse& response, bool i
   return MHD_set_connection_option(&connection, MHD_CONNECTION_OPTION_TIMEOUT, kLingerSeconds) == MHD_YES;
 }
 
+void end_sending(MHD_Connection& connection) {
+  const MHD_ConnectionInfo* info = MHD_get_connection_info(&connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  if (info != nullptr) ::shutdown(info->connect_fd, SHUT_WR);
+}
+
 }  // namespace berth::edges::detail

@@ -15,4 +15,7 @@ namespace berth::edges::detail {
 /// False if it could not be written as a whole: the connection has to be closed.
 [[nodiscard]] bool send_early(MHD_Connection& connection, const HttpResponse& response, bool is_head);
 
+/// Nothing more can be sent to the client.
+void end_sending(MHD_Connection& connection);
+
 }  // namespace berth::edges::detail

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/core/text.h"
+#include "edges/http_server/detail/head_bytes.h"
 #include "edges/http_server/detail/header_rules.h"
 #include "edges/http_server/detail/listener.h"
 #include "edges/http_server/target.h"
@@ -28,6 +29,12 @@ MHD_Result add_header(void* headers, MHD_ValueKind /*kind*/, const char* name, s
   }
 }
 
+MHD_Result take_header(void* bytes, MHD_ValueKind /*kind*/, const char* name, std::size_t name_bytes, const char* value,
+                       std::size_t value_bytes) noexcept {
+  static_cast<HeadBytes*>(bytes)->take_header({name, name_bytes}, {value, value_bytes});
+  return MHD_YES;
+}
+
 std::size_t header_bytes(MHD_Connection& connection) {
   const auto* size = MHD_get_connection_info(&connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
   return size == nullptr ? 0 : size->header_size;
@@ -40,16 +47,22 @@ std::string peer_of(MHD_Connection& connection) {
 
 }  // namespace
 
-Progress Exchange::begin(MHD_Connection& connection, const char* method, std::string_view version, bool is_surplus) {
+Progress Exchange::begin(MHD_Connection& connection, const RequestLine& line, bool is_surplus) {
+  const std::string_view version = line.version;
   has_begun_ = true;
-  is_head_ = std::string_view(method) == "HEAD";
+  is_head_ = std::string_view(line.method) == "HEAD";
   takes_chunks_ = !is_head_ && version == "HTTP/1.1";
-  request_.method = is_head_ ? "GET" : method;
+  request_.method = is_head_ ? "GET" : line.method;
   request_.is_head = is_head_;
   request_.peer = peer_of(connection);
   if (is_surplus) {
     refuse(HttpFault::kTooManyConnections, 503,
            fmt::format("wanted at most {} connections at a time", options_.connection_count_max));
+    return Progress::kRefuse;
+  }
+  if (has_head_bytes() && has_other_bytes(connection, line)) {
+    refuse(HttpFault::kMalformedHeaders, 400,
+           "wanted a request line and headers without NUL or folded lines, found one");
     return Progress::kRefuse;
   }
   check_target();
@@ -112,6 +125,14 @@ void Exchange::check_target() {
   request_.path = std::move(target->path);
   request_.query = std::move(target->query);
   request_.target = target_;
+}
+
+bool Exchange::has_other_bytes(MHD_Connection& connection, const RequestLine& line) const {
+  HeadBytes bytes({line.method, header_bytes(connection)});
+  bytes.take_target({line.target, target_.size()});
+  bytes.take_version(line.version);
+  MHD_get_connection_values_n(&connection, MHD_HEADER_KIND, &take_header, &bytes);
+  return !bytes.is_whole();
 }
 
 void Exchange::check_headers(MHD_Connection& connection, std::string_view version) {

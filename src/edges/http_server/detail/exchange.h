@@ -28,6 +28,13 @@ enum class Progress {
   kClose,        ///< close the connection without another answer
 };
 
+/// The texts of a request line, in the memory of libmicrohttpd.
+struct RequestLine {
+  const char* method = nullptr;
+  const char* target = nullptr;  ///< its end is overwritten by now
+  const char* version = nullptr;
+};
+
 /// Counts the requests with large bodies. Any thread.
 class LargeBodies {
  public:
@@ -76,8 +83,7 @@ class Exchange {
 
   [[nodiscard]] bool has_begun() const { return has_begun_; }
   /// Processes the headers. `is_surplus`: the connection is beyond the limit.
-  [[nodiscard]] Progress begin(MHD_Connection& connection, const char* method, std::string_view version,
-                               bool is_surplus);
+  [[nodiscard]] Progress begin(MHD_Connection& connection, const RequestLine& line, bool is_surplus);
   [[nodiscard]] Progress take_body(std::string_view part);
 
   [[nodiscard]] const HttpRequest& request() const { return request_; }
@@ -98,6 +104,8 @@ class Exchange {
   void refuse(HttpFault fault, int status, std::string message);
   void check_target();
   void check_headers(MHD_Connection& connection, std::string_view version);
+  /// Whether the head has bytes that the library has not taken: where it ends is uncertain then.
+  [[nodiscard]] bool has_other_bytes(MHD_Connection& connection, const RequestLine& line) const;
   [[nodiscard]] Progress check_length();
   void refuse_body();
   /// Records the size, announced or received, of the body: a large one needs a place.
