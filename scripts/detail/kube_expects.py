@@ -95,10 +95,10 @@ def settle(kubelets, wanted, pending, begin):
         time.sleep(0.1)
 
 
-def next_load(rng, wanted):
-    """A service and another load, with which all of them still fit."""
+def next_load(rng, wanted, waiting):
+    """A service that does not wait, and another load, with which all of them still fit."""
     while True:
-        name = rng.choice(sorted(wanted))
+        name = rng.choice(sorted(wanted.keys() - waiting.keys()))
         load = rng.choice([load for load in LOADS if load != wanted[name]])
         if sum(wanted.values()) - wanted[name] + load <= FILLED * 2 * len(wanted) * GPU_RATE:
             return name, load
@@ -111,7 +111,7 @@ def patched(cluster, kubelets, wanted, seconds, seed):
         now = time.monotonic()
         if now >= next_patch and now < end:
             next_patch += GAP_SECONDS
-            name, load = next_load(rng, wanted)
+            name, load = next_load(rng, wanted, waiting)
             wanted[name] = load
             status, answer = cluster.ask("PATCH", f"{SERVICES}/{name}",
                                          {"spec": {"expects": {"requests_per_second": wanted[name]}}}, "application/merge-patch+json")
